@@ -1,0 +1,86 @@
+"""Finds the rules, checks that each is well formed, and resolves selectors such as `AD3`, `missing-tool-result` or `ALL`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from doctor.errors import DoctorError
+from doctor.rulekit import Rule
+
+MODULE_NAME = re.compile(r"^ad(\d{3})_([a-z0-9_]+)$")
+CODE = re.compile(r"^AD\d{0,3}$", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
+def load_rules() -> tuple[Rule, ...]:
+    """All rules, by code.
+
+    Raises DoctorError: when a rule file is not well formed, or the package is not installed (a bare checkout has no `doctor.rules`).
+    """
+    try:
+        package = import_module("doctor.rules")
+    except ImportError as error:
+        raise DoctorError("internal", f"the rules are not installed ({error}); run: pip install -e .") from error
+    rules = [_load_rule(package.__name__, info.name) for info in iter_modules(package.__path__) if MODULE_NAME.match(info.name)]
+    codes = [rule.code for rule in rules] + [rule.name for rule in rules]
+    twice = sorted({code for code in codes if codes.count(code) > 1})
+    if twice:
+        raise DoctorError("internal", f"two rules share a code or a name: {', '.join(twice)}")
+    return tuple(sorted(rules, key=lambda rule: rule.code))
+
+
+def _load_rule(package: str, name: str) -> Rule:
+    module = import_module(f"{package}.{name}")
+    rules = [value for value in vars(module).values() if isinstance(value, Rule)]
+    if len(rules) != 1:
+        raise DoctorError("internal", f"rules/{name}.py must hold exactly one rule, it holds {len(rules)}")
+    rule = rules[0]
+    if f"{rule.code}_{rule.name}".lower().replace("-", "_") != name:
+        raise DoctorError("internal", f"rules/{name}.py holds {rule.code} {rule.name}; the file must be named after them")
+    return rule
+
+
+def select_rules(rules: Sequence[Rule], select: Sequence[str], ignore: Sequence[str]) -> tuple[Rule, ...]:
+    """The rules that `select` names (all when empty) less those that `ignore` names; of two selectors the longer match wins.
+
+    Raises DoctorError: a selector that matches no rule.
+    """
+    chosen = []
+    wanted = [(selector, _expand(selector, rules)) for selector in select] or [("", {rule.code for rule in rules})]
+    unwanted = [(selector, _expand(selector, rules)) for selector in ignore]
+    for rule in rules:
+        best = max((_weight(selector) for selector, codes in wanted if rule.code in codes), default=-1)
+        worst = max((_weight(selector) for selector, codes in unwanted if rule.code in codes), default=-1)
+        if best > worst:
+            chosen.append(rule)
+    return tuple(chosen)
+
+
+def find_rule(rules: Sequence[Rule], code_or_name: str) -> Rule:
+    """The one rule of a code or a name.
+
+    Raises DoctorError: there is none.
+    """
+    for rule in rules:
+        if code_or_name.upper() == rule.code or code_or_name.lower() == rule.name:
+            return rule
+    raise DoctorError("usage", f"there is no rule {code_or_name!r}; `amplifier-doctor rules` lists them")
+
+
+def _weight(selector: str) -> int:
+    if not selector or selector.upper() == "ALL":
+        return 0
+    return len(selector) if CODE.match(selector) else 5
+
+
+def _expand(selector: str, rules: Sequence[Rule]) -> set[str]:
+    if selector.upper() == "ALL":
+        return {rule.code for rule in rules}
+    codes = {rule.code for rule in rules if rule.name == selector.lower() or (CODE.match(selector) and rule.code.startswith(selector.upper()))}
+    if not codes:
+        raise DoctorError("usage", f"no rule matches {selector!r}; `amplifier-doctor rules` lists them")
+    return codes

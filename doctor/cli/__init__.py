@@ -1,0 +1,68 @@
+"""The command line. `main` is the only place where an exception becomes an exit code.
+
+`check PATH…` without options, by far the most frequent call, goes straight to its command: building the typer application alone costs
+seven times a bare interpreter's start.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+FAILED, INTERRUPTED = 2, 130
+
+Job = Callable[[], int]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit code: 0 clean, 1 findings, 2 could not do the job, 130 interrupted."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        job = _find_fast_job(words) or _parse(words)
+        return job() if callable(job) else job
+    except KeyboardInterrupt:
+        return _stop("interrupted; nothing was left half written", INTERRUPTED)
+    except Exception as error:  # noqa: BLE001 - the last frontier: bad luck is one line, never a traceback
+        return _report(error, words)
+
+
+def _find_fast_job(words: Sequence[str]) -> Job | None:
+    """`check` with paths only. A word that starts with a dash, unless it is the dash itself, needs the real parser."""
+    if len(words) < 2 or words[0] != "check" or any(word.startswith("-") and word != "-" for word in words):
+        return None
+    from doctor.cli.commands.check import run_check
+
+    return lambda: run_check(words[1:])
+
+
+def _parse(words: Sequence[str]) -> Job | int:
+    """The job that the words ask for, or an exit code where the parser did all there was to do (`--help`)."""
+    from doctor.cli.app import parse
+
+    return parse(words)
+
+
+def _report(error: Exception, words: Sequence[str]) -> int:
+    from doctor.cli.streams import say_error
+    from doctor.errors import DoctorError
+
+    if "--debug" in words:
+        import traceback
+
+        traceback.print_exception(error)
+    if isinstance(error, DoctorError):
+        say_error(error.message)
+    elif isinstance(error, OSError):
+        say_error(f"{error.filename or 'output'}: {error.strerror or error}")
+    else:
+        hint = "" if "--debug" in words else "; --debug shows where"
+        say_error(f"internal error, please report it: {type(error).__name__}: {error}{hint}")
+    return FAILED
+
+
+def _stop(message: str, code: int) -> int:
+    from doctor.cli.streams import say_error
+
+    say_error(message)
+    return code
+

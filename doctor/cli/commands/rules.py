@@ -1,0 +1,27 @@
+"""`amplifier-doctor rules`: all rules; as Markdown it is the catalogue `rules/README.md`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import typer
+
+
+def run_rules(format: str) -> int:
+    from doctor.analysis.registry import load_rules
+    from doctor.cli.streams import print_text
+    from doctor.output.explain import write_rules
+
+    return print_text(write_rules(load_rules(), format))
+
+
+def register(app: typer.Typer) -> None:
+    from doctor.cli import options
+
+    @app.command("rules", help="List all rules.")
+    def rules(
+        format: str = options.TEXT_FORMAT,
+        debug: bool = options.DEBUG,
+    ) -> Any:
+        return lambda: run_rules(format)

@@ -1,0 +1,31 @@
+"""`amplifier-doctor undo PATH`: the transcript as it was before its last fix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import typer
+
+
+def run_undo(path: str, force: bool) -> int:
+    from doctor.api import undo
+    from doctor.cli.streams import print_text
+    from doctor.output.text import neutralise
+
+    undone = undo(path, force=force)
+    return print_text(neutralise(f"{undone.path}: restored from {undone.backup}"))
+
+
+def register(app: typer.Typer) -> None:
+    from typer import Argument, Option
+
+    from doctor.cli import options
+
+    @app.command("undo", help="Bring a transcript back as it was before its last fix.")
+    def undo(
+        path: str = Argument(..., metavar="PATH", help="A transcript or a session folder."),
+        force: bool = Option(False, "--force", help="Restore although the transcript was changed since the fix."),
+        debug: bool = options.DEBUG,
+    ) -> Any:
+        return lambda: run_undo(path, force)

@@ -1,0 +1,84 @@
+"""What several commands share: how options become the arguments of `doctor.api`. No typer here: the fast path comes through."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from doctor.errors import DoctorError
+from doctor.findings import Report, Severity
+
+
+class Scope(NamedTuple):
+    """What to look at, and with which rules."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    events: str | bool | None = None
+    as_request: bool = False
+
+
+class Display(NamedTuple):
+    """How to show it. `color`: None lets the terminal decide."""
+
+    format: str = "human"
+    excerpt: bool = True
+    color: bool | None = None
+    statistics: bool = False
+    quiet: bool = False
+
+
+class Gate(NamedTuple):
+    """When the exit code is 1."""
+
+    fail_on: Severity = Severity.WARNING
+    exit_zero: bool = False
+
+
+def make_scope(select: Sequence[str], ignore: Sequence[str], events: str | None, no_events: bool, as_request: bool) -> Scope:
+    """Raises DoctorError: --events and --no-events together, or an events file that is not there."""
+    if events is not None and no_events:
+        raise DoctorError("usage", "--events and --no-events exclude each other; leave one out")
+    if events is not None and not os.path.isfile(events):
+        raise DoctorError("usage", f"--events: there is no file {events}")
+    return Scope(split_selectors(select), split_selectors(ignore), False if no_events else events, as_request)
+
+
+def split_selectors(values: Sequence[str]) -> tuple[str, ...]:
+    """`AD3,torn-line` and repeated options alike."""
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+
+
+def repeat_options(scope: Scope) -> tuple[str, ...]:
+    """The options that a suggested command has to carry to see the same session."""
+    words = ["--as-request"] if scope.as_request else []
+    if isinstance(scope.events, str):
+        words += ["--events", scope.events]
+    return (*words, "--no-events") if scope.events is False else tuple(words)
+
+
+def read_targets(paths: Sequence[str]) -> list[str | bytes]:
+    """The paths, with `-` replaced by what standard input holds."""
+    return [read_stdin() if path == "-" else path for path in paths]
+
+
+def read_stdin() -> bytes:
+    if sys.stdin is None:
+        raise DoctorError("usage", "standard input is closed, but - reads the transcript from it")
+    return sys.stdin.buffer.read()
+
+
+def finish(report: Report, display: Display, gate: Gate, *, pending: bool = False, **more: Any) -> int:
+    """Prints a report and returns the exit code, which does not depend on how it is printed. `more` are fields of output's Options."""
+    from doctor.cli.streams import print_report, say_failures
+    from doctor.output.options import Options
+    from doctor.output.summary import choose_exit_code
+
+    code = choose_exit_code(report, fail_on=gate.fail_on, exit_zero=gate.exit_zero, pending=pending)
+    if display.quiet:
+        say_failures(report.errors)
+        return code
+    options = Options(excerpt=display.excerpt, statistics=display.statistics, **more)
+    return print_report(report, display.format, display.color, options, code)

@@ -1,0 +1,128 @@
+"""What an event log says about a session: executions, tool runs, requests, damage. Pure data; `doctor.sources.events` fills it.
+
+Lines are 0-based indexes into the event log, -1 for "none". Times are the ISO strings of the log, for reporting only: file order decides.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Execution(NamedTuple):
+    """One run of the agent loop on one prompt. Executions have no id in any version of the log: `start_line` stands for it.
+
+    `status`: success, error, cancelled, incomplete, or "" when no end was written. `last_line` is the last line known to be its own.
+    """
+
+    start_line: int
+    start_time: str
+    prompt: str
+    """The prompt's text, cut to 2,000 characters; "" when the log does not have it."""
+    text_key: int
+    """hash() of the whole prompt, comparable with Message.text_key; 0 when unknown or redacted."""
+    end_line: int
+    end_time: str
+    status: str
+    last_line: int
+    last_time: str
+    response: str
+    """The reply that the client reported for it (`prompt:complete`), cut to 2,000 characters; "" when unknown."""
+
+
+class ToolRun(NamedTuple):
+    """One tool call as the event log saw it run. `end_event` is tool:post, tool:error or "" while it has no end."""
+
+    call_id: str
+    name: str
+    pre_line: int
+    pre_time: str
+    end_line: int
+    end_time: str
+    end_event: str
+    execution: int
+    """start_line of the execution that made the call, -1 when unknown."""
+    group: str
+    """parallel_group_id: the calls of one assistant message."""
+    redacted: bool
+    offset: int
+    length: int
+    """Byte span of the end line in the event log, so that the result can be read when it is needed."""
+
+
+class RecordedResult(NamedTuple):
+    """The content that the client would have stored for a finished call. `refusal` says why it can't be used; then `content` is "".
+
+    `source` names the place for people and marks: "events.jsonl:29", the line counted from 1.
+    """
+
+    content: str
+    source: str
+    refusal: str
+
+
+class Overlap(NamedTuple):
+    """Two executions on one session at the same time. `confidence`: confirmed or possible; `proof` in words, with its event lines."""
+
+    older: Execution
+    newer: Execution
+    confidence: str
+    proof: str
+    proof_lines: tuple[int, ...]
+
+
+class Request(NamedTuple):
+    """One request of the agent loop to a provider. `error` is the provider's text when it was refused, "" otherwise."""
+
+    line: int
+    time: str
+    execution: int
+    open_calls: tuple[str, ...]
+    """Ids of calls of *another* execution that were running when it left, and that finished later."""
+    error_line: int
+    error: str
+    repaired_line: int
+    """Line of a provider:tool_sequence_repaired event that belongs to it, -1 if none."""
+
+
+class EventProblem(NamedTuple):
+    """Damage in the log itself. `kind`: torn, glued, invalid, duplicate, foreign. `count` lines, the first of them at `line`."""
+
+    kind: str
+    line: int
+    count: int
+    message: str
+
+
+class EventLog:
+    """The event log of one session, boiled down."""
+
+    __slots__ = (
+        "path", "source", "line_count", "executions", "abandoned", "overlaps", "runs", "requests", "problems", "steered", "last_time",
+        "compacted_line",
+    )  # fmt: skip
+
+    def __init__(self, path: str, source: Any) -> None:
+        self.path = path
+        self.source = source
+        self.line_count = 0
+        self.executions: tuple[Execution, ...] = ()
+        self.abandoned: tuple[Execution, ...] = ()
+        """Started, never ended, and nothing proves that they lived on when the next one started."""
+        self.overlaps: tuple[Overlap, ...] = ()
+        self.runs: dict[str, ToolRun] = {}
+        """By call id. Runs of old logs without ids are not here."""
+        self.requests: tuple[Request, ...] = ()
+        self.problems: tuple[EventProblem, ...] = ()
+        self.steered: frozenset[int] = frozenset()
+        """hash() of each text steered in while a tool ran: user rows that are no prompts."""
+        self.last_time = ""
+        """Time stamp of the last readable line."""
+        self.compacted_line = -1
+        """The last context compaction. What is older may have left the transcript on purpose, with clients that compact it in place."""
+
+    @property
+    def open_execution(self) -> Execution | None:
+        """The newest execution, if it has no end."""
+        if self.executions and self.executions[-1].end_line < 0:
+            return self.executions[-1]
+        return None

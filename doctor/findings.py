@@ -1,0 +1,210 @@
+"""What the doctor says and what it would do: findings and fixes of rules, diagnostics and reports for people and machines.
+
+A rule yields a Finding and knows neither its code nor its severity; the engine stamps those and makes a Diagnostic.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+from typing import NamedTuple
+
+
+class Severity(StrEnum):
+    """ERROR: a load or a request fails, or work is lost. WARNING: worth a look. INFO: history, or good to know; never an exit code."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        return ("info", "warning", "error").index(self.value)
+
+
+class Confidence(StrEnum):
+    """A `possible` finding is never reported above a warning."""
+
+    CONFIRMED = "confirmed"
+    POSSIBLE = "possible"
+
+
+class Safety(IntEnum):
+    """SAFE: every recorded row stays, byte for byte, or is a placeholder, a copy or unreadable and kept in the quarantine.
+    UNSAFE: edits inside a recorded row or takes one out. MANUAL: shown only."""
+
+    MANUAL = 0
+    UNSAFE = 1
+    SAFE = 2
+
+
+class LineOf(NamedTuple):
+    """The content of an edit: the bytes of a line that stands elsewhere in the same file."""
+
+    line: int
+
+
+class FileSpan(NamedTuple):
+    """The content of an edit: bytes of another file, such as a backup, without a line end."""
+
+    path: str
+    offset: int
+    length: int
+
+
+Content = bytes | LineOf | FileSpan
+
+
+class Edit(NamedTuple):
+    """Replace lines [start, stop) by `contents`. start == stop inserts before line `start`; no contents delete.
+
+    Contents carry no line end: the file's own is added. `order` sorts insertions at the same place; replaced spans must not overlap.
+    """
+
+    start: int
+    stop: int
+    contents: tuple[Content, ...] = ()
+    order: int = 0
+
+
+class Fix(NamedTuple):
+    """An atomic set of edits. `title` is an imperative for people: "move row 11 behind its call (row 4)"."""
+
+    title: str
+    safety: Safety
+    edits: tuple[Edit, ...] = ()
+    quarantined: tuple[int, ...] = ()
+    """Lines whose bytes leave the transcript and go to the quarantine."""
+    source: str = ""
+    """Where added content comes from: "placeholder", "events.jsonl:29", "transcript.jsonl.backup:7"."""
+
+
+class Related(NamedTuple):
+    """A row that belongs to a finding. `where`: "transcript", "events" or "backup". `label` says what it is: "the real result"."""
+
+    line: int
+    label: str
+    where: str = "transcript"
+
+
+class Interval(NamedTuple):
+    """One bar of a drawing over the event log: an execution or a tool run."""
+
+    label: str
+    start_line: int
+    end_line: int
+    start_time: str
+    end_time: str
+    note: str = ""
+
+
+class Finding(NamedTuple):
+    """What a rule yields. `line` is a 0-based line of the transcript (or of `where`), None for the session as a whole."""
+
+    line: int | None
+    message: str
+    fix: Fix | None = None
+    related: tuple[Related, ...] = ()
+    ids: tuple[str, ...] = ()
+    column: int = 0
+    confidence: Confidence = Confidence.CONFIRMED
+    at_most: Severity | None = None
+    """Lowers the severity, for instance when the damage is history that nothing needs to cure."""
+    where: str = "transcript"
+    why: str = ""
+    """One sentence on how it came about, when the session proves it."""
+    intervals: tuple[Interval, ...] = ()
+
+
+class Excerpt(NamedTuple):
+    """One row as a person sees it: 1-based line, role, text of at most about 80 characters, and the label of a Related."""
+
+    path: str
+    line: int
+    role: str
+    text: str
+    label: str
+    primary: bool
+
+
+class Diagnostic(NamedTuple):
+    """A finding with everything that the engine adds. Lines and columns are 1-based, `line` 0 means the session as a whole."""
+
+    code: str
+    name: str
+    severity: Severity
+    confidence: Confidence
+    message: str
+    path: str
+    line: int
+    column: int
+    byte_offset: int
+    ids: tuple[str, ...]
+    related: tuple[Excerpt, ...]
+    fix: Fix | None
+    why: str = ""
+    intervals: tuple[Interval, ...] = ()
+
+    @property
+    def fix_pass(self) -> int:
+        return int(self.code[2])
+
+
+class Failure(NamedTuple):
+    """Why a path could not be judged or written: one line for people. `kind`: unreadable, live, changed, rule-crash, internal, usage."""
+
+    path: str
+    kind: str
+    message: str
+
+
+class AppliedFix(NamedTuple):
+    """One fix that a plan holds, in the order in which it is applied. `round` counts passes over the file."""
+
+    code: str
+    title: str
+    safety: Safety
+    round: int
+    source: str
+
+
+class FixReport(NamedTuple):
+    """What `fix` did or would do to one file."""
+
+    applied: tuple[AppliedFix, ...] = ()
+    held_back: tuple[AppliedFix, ...] = ()
+    """Fixes that were found but need `--unsafe`, or are only shown."""
+    changed: bool = False
+    """The planned bytes differ from the file (dry run), or the file was rewritten."""
+    written: str = ""
+    """The path that was written, "" for a dry run."""
+    backup: str = ""
+    receipt: str = ""
+    quarantine: str = ""
+    diff: str = ""
+    before: tuple[Diagnostic, ...] = ()
+    """What was found before the fix; FileReport.diagnostics then holds what is left."""
+
+
+class FileReport(NamedTuple):
+    """All that is said about one transcript. `verdict`: resumable, after-fix, not-resumable, live or unknown."""
+
+    path: str
+    format: str
+    session_id: str
+    verdict: str
+    rows: int
+    diagnostics: tuple[Diagnostic, ...]
+    events_path: str = ""
+    event_lines: int = 0
+    liveness: str = ""
+    fix: FixReport | None = None
+
+
+class Report(NamedTuple):
+    """One run over any number of paths: all that reporters and the exit code see."""
+
+    files: tuple[FileReport, ...]
+    errors: tuple[Failure, ...] = ()
+
+    def count(self, severity: Severity) -> int:
+        return sum(1 for file in self.files for found in file.diagnostics if found.severity is severity)

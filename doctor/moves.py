@@ -1,0 +1,95 @@
+"""Where a result belongs, and the edits that bring it there. A move copies the stored bytes of a row; it never writes the row anew."""
+
+from __future__ import annotations
+
+from doctor.findings import Content, Edit, FileSpan, Fix, LineOf, Safety
+from doctor.model import MIXED_CONTENT, SHARED_LINE, CallPair, Message, ResultSite, Session
+
+NEAR_LINES = 50
+"""A row of the client's backup is looked for this many lines around its old place."""
+
+
+def find_answer_line(session: Session, index: int) -> int:
+    """The line before which a result of the call row `index` is inserted: behind the row and the results that follow it already."""
+    messages = session.transcript.messages
+    last = index
+    while last + 1 < len(messages) and messages[last + 1].results and not messages[last + 1].flags & MIXED_CONTENT:
+        last += 1
+    return messages[last].line + 1
+
+
+def insert_result(session: Session, pair: CallPair, content: Content) -> Edit:
+    """Puts a row behind the call of `pair`; rows that land at the same place keep the order of their calls."""
+    line = find_answer_line(session, pair.index)
+    return Edit(line, line, (content,), pair.position)
+
+
+def delete_line(line: int) -> Edit:
+    return Edit(line, line + 1)
+
+
+def is_movable(session: Session, site: ResultSite) -> bool:
+    """Whether the row of a result holds this result alone, so that it can change its place whole."""
+    message = session.transcript.messages[site.index]
+    return len(message.results) == 1 and not message.flags & (MIXED_CONTENT | SHARED_LINE)
+
+
+def line_of(session: Session, site: ResultSite) -> int:
+    return session.transcript.messages[site.index].line
+
+
+def move_result(session: Session, pair: CallPair, site: ResultSite) -> Fix:
+    """Moves a real result directly behind its call."""
+    line, call_line = line_of(session, site), session.transcript.messages[pair.index].line
+    title = f"move row {line + 1} behind its call (row {call_line + 1})"
+    if not is_movable(session, site):
+        return Fix(f"{title}: by hand, the row holds more than this result", Safety.MANUAL)
+    return Fix(title, Safety.SAFE, (delete_line(line), insert_result(session, pair, LineOf(line))))
+
+
+def choose_kept(pair: CallPair) -> ResultSite | None:
+    """The result that stays: a real one before a placeholder, one in place before one out of place, the first before later ones."""
+    sites = [*pair.placed, *pair.late, *pair.early]
+    real = [site for site in sites if not site.result.maker]
+    return (real or sites or [None])[0]
+
+
+def find_foreign_turn(session: Session, pair: CallPair, site: ResultSite) -> list[tuple[int, Message]]:
+    """The messages between a call and its result that are neither results nor further replies of the same kind of row."""
+    low, high = sorted((pair.index, site.index))
+    return [(index, message) for index, message in enumerate(session.transcript.messages[low + 1 : high], low + 1) if not message.results]
+
+
+def describe_message(session: Session, index: int) -> str:
+    """A message as a sentence part: "a foreign assistant turn (row 9)"."""
+    message = session.transcript.messages[index]
+    names = {
+        "prompt": "a user message",
+        "reminder": "a reminder",
+        "hook": "a row that a hook stored",
+        "call": "a foreign assistant turn",
+        "reply": "an assistant reply",
+        "invented": "a reply that a repair invented",
+        "system": "a system message",
+    }
+    return f"{names.get(message.kind, 'another row')} (row {message.line + 1})"
+
+
+def find_in_backup(session: Session, line: int, prefix: bytes, suffix: bytes = b"") -> FileSpan | None:
+    """The whole row of the client's backup that begins and ends like a damaged one; None when there is none, or more than one kind."""
+    backup = session.backup
+    if backup is None or len(prefix) < 20:
+        return None
+    found: dict[bytes, FileSpan] = {}
+    transcript = backup.transcript
+    for message in transcript.messages:
+        if abs(message.line - line) > NEAR_LINES or message.flags & SHARED_LINE:
+            continue
+        start = transcript.starts[message.line]
+        length = transcript.starts[message.line + 1] - start
+        if length < len(prefix) + len(suffix) or not transcript.source.read(start, len(prefix)) == prefix:
+            continue
+        body = transcript.read_line(message.line)
+        if body.endswith(suffix):
+            found[body] = FileSpan(backup.path, start, len(body))
+    return next(iter(found.values())) if len(found) == 1 else None

@@ -1,0 +1,111 @@
+"""Draws one finding: its headline, its rows, how it came about, what providers answer, and what the fix would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from rich.console import Console
+from rich.text import Text
+
+from doctor.findings import Confidence, Diagnostic, Safety, Severity
+from doctor.output.excerpt import draw_excerpt
+from doctor.output.intervals import draw_intervals
+from doctor.output.options import Options
+from doctor.output.text import cut, list_numbers, neutralise
+
+SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold cyan"}
+MOST_OF_ONE_CODE = 5
+LONGEST_PROSE = 600
+
+
+def draw_findings(found: Iterable[Diagnostic], path: str, options: Options, console: Console) -> list[Text]:
+    """All findings of a file, the worst first, those of one code together and at most the first five of each."""
+    groups: dict[tuple[str, Severity], list[Diagnostic]] = {}
+    for diagnostic in sorted(found, key=lambda item: -item.severity.rank):
+        groups.setdefault((diagnostic.code, diagnostic.severity), []).append(diagnostic)
+    lines: list[Text] = []
+    for (code, _), members in groups.items():
+        why = ""
+        for diagnostic in members[:MOST_OF_ONE_CODE]:
+            shown = diagnostic._replace(why="as above") if diagnostic.why and diagnostic.why == why else diagnostic
+            lines += [Text(""), *draw_finding(shown, path, options, console)]
+            why = diagnostic.why
+        rest = members[MOST_OF_ONE_CODE:]
+        if rest:
+            rows = [diagnostic.line for diagnostic in rest if diagnostic.line]
+            where = f" (rows {list_numbers(rows)})" if rows else ""
+            lines += [Text(""), Text(f"… {len(rest):,} more {code}{where}; --format concise lists them all", "dim")]
+    return lines
+
+
+def draw_finding(found: Diagnostic, path: str, options: Options, console: Console) -> list[Text]:
+    """One finding as lines that fit the width."""
+    lines = hang(_draw_headline(found, path), 2, console, options.width)
+    lines += draw_excerpt(found.related, path, options.width, options.excerpt)
+    if found.intervals:
+        lines += draw_intervals(found.intervals, options.width, options.excerpt)
+    if found.why:
+        lines += _draw_note("proof" if found.intervals else "why", found.why, console, options.width)
+    lines += _draw_answers(getattr(found, "wires", None) or {}, console, options.width)
+    lines += _draw_fix(found, console, options.width)
+    return lines
+
+
+def _draw_headline(found: Diagnostic, path: str) -> Text:
+    style = SEVERITY_STYLES[found.severity]
+    line = Text.assemble((f"{found.severity.value}[{found.code}]", style), " ", (found.name, "bold"))
+    # Where executions are drawn, the reader asks how sure that is; elsewhere only doubt is worth a word.
+    if found.confidence is Confidence.POSSIBLE or found.intervals:
+        line.append(f", {found.confidence.value}", "yellow" if found.confidence is Confidence.POSSIBLE else "")
+    line.append(f": {neutralise(cut(found.message, LONGEST_PROSE))}")
+    if not found.related and found.line and found.path == path:
+        line.append(f"  (row {found.line}, column {found.column})", "dim")
+    return line
+
+
+def _draw_answers(wires: Mapping[str, str], console: Console, width: int) -> list[Text]:
+    """`anthropic answers 400: …`, wires with the same words on one line."""
+    by_answer: dict[str, list[str]] = {}
+    for wire, answer in wires.items():
+        by_answer.setdefault(answer, []).append(wire)
+    lines: list[Text] = []
+    for answer, names in by_answer.items():
+        verb = "answers" if len(names) == 1 else "answer"
+        text = Text.assemble((f"  {', '.join(sorted(names))} {verb} 400:", "bold"), f" {neutralise(cut(answer, LONGEST_PROSE))}")
+        lines += hang(text, 9, console, width)
+    return lines
+
+
+def _draw_fix(found: Diagnostic, console: Console, width: int) -> list[Text]:
+    if found.fix is None:
+        # An overlap is history that explains other findings: they carry the fixes.
+        if found.severity is Severity.INFO or found.intervals:
+            return []
+        return _draw_note("fix", f"none; amplifier-doctor explain {found.code} says what can be done", console, width)
+    kind = {Safety.SAFE: "safe", Safety.UNSAFE: "unsafe (--unsafe)", Safety.MANUAL: "shown only"}[found.fix.safety]
+    style = {Safety.SAFE: "green", Safety.UNSAFE: "yellow", Safety.MANUAL: "dim"}[found.fix.safety]
+    return _draw_note("fix", found.fix.title, console, width, Text(f"{kind}: ", style))
+
+
+def _draw_note(label: str, prose: str, console: Console, width: int, lead: Text | None = None) -> list[Text]:
+    line = Text.assemble((f"  {label:<6} ", "bold"))
+    if lead is not None:
+        line.append_text(lead)
+    line.append(neutralise(cut(prose, LONGEST_PROSE)))
+    return hang(line, 9, console, width)
+
+
+def hang(line: Text, indent: int, console: Console, width: int) -> list[Text]:
+    """A text wrapped at `width`, every line but the first indented."""
+    wrapped = line.wrap(console, width)
+    if len(wrapped) < 2:
+        return [line]
+    first = wrapped[0]
+    first.rstrip()
+    rest = line[len(first) :]
+    rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
+    lines = [first]
+    for part in rest.wrap(console, max(10, width - indent)):
+        part.rstrip()
+        lines.append(Text(" " * indent).append_text(part))
+    return lines

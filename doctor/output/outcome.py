@@ -1,0 +1,74 @@
+"""Draws what `fix` did, or would do, to one file. Imported only when there is something to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from doctor.findings import AppliedFix, FileReport, FixReport, Safety
+from doctor.output.finding import hang
+from doctor.output.options import Options
+from doctor.output.text import count_of, neutralise, write_command
+
+MOST_FIXES = 20
+LONGEST_DIFF_LINE = 400
+
+
+def draw_outcome(file: FileReport, options: Options, console: Console) -> list[Text]:
+    """The fixes applied, where the copies lie, and what was held back with how to get it."""
+    done = file.fix or FixReport()
+    lines = [Text(""), _draw_headline(done, options)]
+    lines += _draw_fixes(done.applied, console, options.width)
+    for label, path in (("written", done.written), ("backup", done.backup), ("quarantine", done.quarantine), ("receipt", done.receipt)):
+        if path:
+            lines.append(Text.assemble((f"  {label:<10} ", "bold"), neutralise(path)))
+    if done.held_back:
+        lines += [Text(""), _draw_held_back(done.held_back, options, file.path)]
+        lines += _draw_fixes(done.held_back, console, options.width)
+    if options.show_diff and done.diff:
+        lines += [Text(""), *_draw_diff(done.diff)]
+    return lines
+
+
+def _draw_headline(done: FixReport, options: Options) -> Text:
+    if not done.changed:
+        return Text("nothing to fix" if not done.held_back else "nothing was changed", "bold")
+    applied = count_of(len(done.applied), "fix")
+    if options.dry_run:
+        return Text.assemble(("would apply ", "bold"), (applied, "bold green"), ("; nothing written", "bold"))
+    return Text.assemble(("applied ", "bold"), (applied, "bold green"))
+
+
+def _draw_fixes(fixes: Sequence[AppliedFix], console: Console, width: int) -> list[Text]:
+    lines: list[Text] = []
+    for fix in fixes[:MOST_FIXES]:
+        line = Text.assemble(("  ", ""), (fix.code, "bold"), f"  {neutralise(fix.title)}")
+        if fix.safety is not Safety.SAFE:
+            line.append(f"  ({fix.safety.name.lower()})", "yellow")
+        if fix.source and fix.source not in fix.title:
+            line.append(f"  from {neutralise(fix.source)}" if fix.source != "placeholder" else "  (a marked placeholder)", "dim")
+        lines += hang(line, 9, console, width)
+    if len(fixes) > MOST_FIXES:
+        lines.append(Text(f"  … {len(fixes) - MOST_FIXES:,} more; --format json lists them all", "dim"))
+    return lines
+
+
+def _draw_held_back(held_back: Sequence[AppliedFix], options: Options, path: str) -> Text:
+    unsafe = sum(1 for fix in held_back if fix.safety is Safety.UNSAFE)
+    line = Text(f"held back: {count_of(len(held_back), 'fix')}", "bold yellow")
+    if unsafe:
+        line.append("  get what is unsafe with: ", "dim")
+        line.append(write_command("fix", "--dry-run", "--unsafe", *options.carried, path))
+    return line
+
+
+def _draw_diff(diff: str) -> list[Text]:
+    """A unified diff; long lines are cut, since one row may be megabytes."""
+    lines = []
+    for raw in diff.splitlines():
+        style = {"+": "green", "-": "red", "@": "cyan"}.get(raw[:1], "")
+        line = neutralise(raw[:LONGEST_DIFF_LINE])
+        lines.append(Text(line if len(raw) <= LONGEST_DIFF_LINE else f"{line}… ({len(raw):,} characters)", style))
+    return lines

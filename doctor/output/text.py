@@ -1,0 +1,111 @@
+"""Words and values as all reporters print them: made harmless for a terminal, cut, counted, quoted for a shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+# C0 and C1 controls (ANSI escapes begin with one), soft hyphen, zero-width and bidi marks, line separators, the byte-order mark,
+# interlinear marks, lone surrogates and tag characters: all that can repaint a terminal or hide text from its reader.
+_HARMFUL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_IDENTIFIER = re.compile(r"[0-9A-Fa-f-]{20,}")
+
+
+def neutralise(text: str) -> str:
+    """Text with every character that could act on a terminal or hide shown as an escape: `\\n`, `\\x1b`, `\\u202e`."""
+    return _HARMFUL.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
+    code = ord(character)
+    if character in _SHORT:
+        return _SHORT[character]
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def escape_in_json(document: str) -> str:
+    """The same characters as JSON escapes. `document` is JSON text: outside its strings none of them but plain line ends occurs."""
+    return _HARMFUL.sub(_escape_as_json, document)
+
+
+def _escape_as_json(match: re.Match[str]) -> str:
+    character = match.group()
+    if character == "\n":
+        return character
+    return "".join(f"\\u{int.from_bytes(pair, 'big'):04x}" for pair in _split_utf16(character))
+
+
+def _split_utf16(character: str) -> list[bytes]:
+    encoded = character.encode("utf-16-be", "surrogatepass")
+    return [encoded[index : index + 2] for index in range(0, len(encoded), 2)]
+
+
+def replace_surrogates(text: str) -> str:
+    """Text without lone surrogates (a file name that is not UTF-8 has them): strict JSON parsers refuse their escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def cut(text: str, width: int) -> str:
+    """At most `width` characters, with an ellipsis where something is missing."""
+    return text if len(text) <= width else text[: max(0, width - 1)] + "…"
+
+
+def shorten_path(path: str, width: int) -> str:
+    """A path that fits `width` where it can: leading folders go first, then the middle of long ids. The file name stays whole."""
+    separator = "\\" if "\\" in path and "/" not in path else "/"
+    parts = [neutralise(part) for part in path.split(separator)]
+    if len("/".join(parts)) <= width:
+        return separator.join(parts)
+    for start in range(1, len(parts) - 1):
+        shorter = "…/" + "/".join(parts[start:])
+        if len(shorter) <= width:
+            return shorter
+    folder = parts[-2] if len(parts) > 1 else ""
+    if not folder:
+        return parts[-1]
+    return (f"{folder[:8]}…" if _IDENTIFIER.match(folder) else cut(folder, max(9, width - len(parts[-1]) - 1))) + "/" + parts[-1]
+
+
+def count_of(number: int, noun: str, plural: str = "") -> str:
+    """`1 row`, `2 rows`, `2 fixes`."""
+    if number == 1:
+        return f"1 {noun}"
+    ending = "es" if noun.endswith(("s", "x", "ch")) else "s"
+    return f"{number:,} {plural or noun + ending}"
+
+
+def join_counts(counts: Iterable[tuple[int, str]], nothing: str = "") -> str:
+    """`4 errors, 1 warning`: only what there is."""
+    return ", ".join(count_of(number, noun) for number, noun in counts if number) or nothing
+
+
+def list_numbers(numbers: Sequence[int], limit: int = 6) -> str:
+    """`14, 20, 26, …`"""
+    shown = ", ".join(str(number) for number in numbers[:limit])
+    return f"{shown}, …" if len(numbers) > limit else shown
+
+
+def write_command(*words: str) -> str:
+    """A command that can be pasted into a shell as it is."""
+    return " ".join(["amplifier-doctor", *(_quote(word) for word in words)])
+
+
+def _quote(word: str) -> str:
+    from shlex import quote
+
+    if not _HARMFUL.search(word):
+        return quote(word)
+    # The quoting of bash, zsh and ksh that can spell any byte: a name with an escape sequence must not reach the terminal as it is.
+    plain = word.replace("\\", "\\\\").replace("'", "\\'")
+    return "$'" + _HARMFUL.sub(lambda found: "".join(f"\\x{byte:02x}" for byte in _encode(found.group())), plain) + "'"
+
+
+def _encode(text: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,176 @@
+"""Plans the fix of one session, pass by pass, and proves the plan before anybody may write it. Reads, never writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from doctor.analysis.engine import Diagnosis, diagnose
+from doctor.findings import AppliedFix, Diagnostic, Failure, Fix, Safety
+from doctor.model import Session
+from doctor.repair.changes import compare_lines, measure_line
+from doctor.repair.edits import apply_edits, choose, list_lines
+from doctor.repair.pieces import Piece, PiecedSource, Span
+from doctor.repair.plans import Plan, Quarantined
+from doctor.repair.proof import Proof
+from doctor.rulekit import Rule
+from doctor.sources.session import reread_session
+
+__all__ = ["Plan", "plan_fix"]
+
+MOST_ROUNDS = 20
+TAIL = 4096
+READABLE = frozenset({"surrogate", "constant", "duplicate-key"})
+"""Problems of a line that holds one whole record all the same: moving its bytes can't make it worse."""
+
+
+class NotPlanned(Exception):
+    """Why there is no plan. `kind` as in Failure."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.kind = kind
+
+
+def plan_fix(session: Session, rules: Sequence[Rule], safety: Safety = Safety.SAFE) -> Plan:
+    """Applies fixes of at least this safety until none is left, lowest pass first, and proves the outcome.
+
+    Fixes of a pass go in together where they don't clash. If that can't be proved, each code gets a round of its own: the one thing that
+    two rules can't know is what the other one is about to do. If that fails too, nothing is planned.
+    """
+    before = diagnose(session, rules)
+    failure = None
+    for by_code in (False, True):
+        try:
+            return _Draft(session, rules, max(safety, Safety.UNSAFE), before, by_code).finish()
+        except NotPlanned as error:
+            failure = failure or Failure(session.transcript.path, error.kind, f"{session.transcript.path}: {error}; nothing was written")
+            if error.kind != "internal":
+                break
+    transcript = session.transcript
+    held_back = tuple(_list_held_back(before))
+    nothing = compare_lines(transcript, transcript)
+    return Plan(session, before, session, before, transcript.source, False, (), held_back, (), nothing, b"", failure)
+
+
+class _Draft:
+    """One attempt at a plan: the rounds, and what the proof has to know about each."""
+
+    def __init__(self, session: Session, rules: Sequence[Rule], safety: Safety, before: Diagnosis, by_code: bool) -> None:
+        self.session = session
+        self.rules = rules
+        self.safety = safety
+        self.before = before
+        self.by_code = by_code
+        self.applied: list[AppliedFix] = []
+        self.quarantined: list[Quarantined] = []
+        self.proof = Proof(session, before)
+        source = session.transcript.source
+        self.tail = source.read(max(0, source.size - TAIL), min(TAIL, source.size))
+
+    def finish(self) -> Plan:
+        current, after = self._run_rounds()
+        changes = compare_lines(self.session.transcript, current.transcript)
+        flaw = self.proof.find_flaw(current, after, changes) if self.applied else ""
+        if flaw:
+            raise NotPlanned("internal", f"the planned fix could not be proved, {flaw}; please report it")
+        return Plan(
+            session=self.session,
+            before=self.before,
+            after_session=current,
+            after=after,
+            source=current.transcript.source,
+            changed=bool(self.applied),
+            applied=tuple(self.applied),
+            held_back=tuple(_list_held_back(after)),
+            quarantined=tuple(self.quarantined),
+            changes=changes,
+            tail=self.tail,
+        )
+
+    def _run_rounds(self) -> tuple[Session, Diagnosis]:
+        current, diagnosis = self.session, self.before
+        seen: set[tuple[Piece, ...]] = set()
+        for number in range(1, (2 if self.by_code else 1) * MOST_ROUNDS + 2):
+            if diagnosis.failures:
+                raise NotPlanned("rule-crash", f"can't plan a fix: {diagnosis.failures[0].message}")
+            chosen = pick_fixes(current, diagnosis, self.safety, self.by_code)
+            if not chosen:
+                return current, diagnosis
+            edits = [edit for found in chosen for edit in (found.fix or Fix("", Safety.MANUAL)).edits]
+            try:
+                source = apply_edits(current.transcript, edits)
+            except ValueError as error:
+                raise NotPlanned("internal", f"the fixes of {chosen[0].code} can't be applied: {error}; please report it") from error
+            if source.pieces in seen:
+                break
+            seen.add(source.pieces)
+            self._note_round(current, chosen, number)
+            current = reread_session(current, source)
+            diagnosis = diagnose(current, self.rules)
+            self.proof.note_round(diagnosis, chosen)
+        raise NotPlanned("internal", "the fix does not come to an end, each round finds something new; please report it")
+
+    def _note_round(self, current: Session, chosen: Sequence[Diagnostic], number: int) -> None:
+        for found in chosen:
+            fix = found.fix
+            assert fix is not None
+            self.applied.append(AppliedFix(found.code, fix.title, fix.safety, number, fix.source))
+            if fix.safety < Safety.SAFE:
+                self.proof.release(current.transcript, list_lines(fix))
+            for line in fix.quarantined:
+                item = self._cut_line(current, line, found.code)
+                if item is not None:
+                    self.quarantined.append(item)
+                    self.proof.note_quarantined(current, line, fix.safety)
+
+    def _cut_line(self, current: Session, line: int, code: str) -> Quarantined | None:
+        """A line's bytes as spans of the file. None for a placeholder that this plan itself had put there."""
+        transcript = current.transcript
+        base = self.session.transcript
+        start, length = transcript.starts[line], measure_line(transcript, line)
+        source = transcript.source
+        content = source.cut(start, length) if isinstance(source, PiecedSource) else [Span(source, start, length)]
+        recorded = [piece for piece in content if isinstance(piece, Span) and piece.source is base.source]
+        if recorded:
+            return Quarantined(find_line(base.starts, recorded[0].offset) + 1, code, tuple(content))
+        messages = self.proof.find_messages(transcript, line)
+        own = bool(messages) and all(result.maker == "doctor" for message in messages for result in message.results)
+        return None if own and all(message.results for message in messages) else Quarantined(0, code, tuple(content))
+
+
+def find_line(starts: Sequence[int], offset: int) -> int:
+    """The line that a byte offset lies in."""
+    from bisect import bisect_right
+
+    return bisect_right(starts, offset) - 1
+
+
+def pick_fixes(session: Session, diagnosis: Diagnosis, safety: Safety, by_code: bool = False) -> list[Diagnostic]:
+    """The fixes to apply in one round: of the lowest pass that has any, those that do not clash."""
+    offered = [found for found in diagnosis.diagnostics if found.fix is not None and found.fix.safety >= safety and found.fix.edits]
+    offered = [found for found in offered if found.fix_pass == 1 or not touches_damage(session, found.fix)]
+    if not offered:
+        return []
+    first = min(found.code if by_code else found.code[:3] for found in offered)
+    group = [found for found in offered if found.code.startswith(first)]
+    return [group[index] for index in choose([found.fix for found in group if found.fix is not None]).accepted]
+
+
+def touches_damage(session: Session, fix: Fix | None) -> bool:
+    """Whether a fix of a later pass would work on a line that nobody can read properly, since its own fix was not wanted."""
+    if fix is None:
+        return False
+    damaged = {problem.line: problem.kind for problem in session.transcript.line_problems if problem.kind not in READABLE}
+    if not damaged:
+        return False
+    if any(line in damaged for line in list_lines(fix)):
+        return True
+    # Behind a torn line there is no line end to start from; before a byte order mark there is no place in a file.
+    places = {edit.start for edit in fix.edits if edit.start == edit.stop}
+    return any(damaged.get(place - 1) == "torn" or damaged.get(place) == "bom" for place in places)
+
+
+def _list_held_back(diagnosis: Diagnosis) -> Iterator[AppliedFix]:
+    for found in diagnosis.diagnostics:
+        if found.fix is not None:
+            yield AppliedFix(found.code, found.fix.title, found.fix.safety, 0, found.fix.source)

@@ -1,0 +1,131 @@
+"""Edits inside a recorded row, all of them unsafe: the row in the client's own spelling, with string ids, with content.
+
+A row is read with the standard library, which keeps big integers and key order, and written in the style of its own line.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+from doctor.findings import Edit, Fix, Safety
+from doctor.model import Session
+
+Row = dict[str, Any]
+
+
+def rewrite_line(session: Session, line: int, title: str, change: Callable[[Row], Row | None]) -> Fix | None:
+    """A fix that replaces a row by what `change` makes of it; None when there is nothing to change. The old bytes go to the quarantine."""
+    from doctor.rulekit import write_row
+
+    body = session.transcript.read_line(line)
+    row = session.transcript.read_row(line)
+    changed = change(row) if isinstance(row, dict) else None
+    if changed is None:
+        return None
+    written = write_row(changed, body)
+    return None if written == body else Fix(title, Safety.UNSAFE, (Edit(line, line + 1, (written,)),), (line,))
+
+
+def spell_calls(row: Row) -> Row | None:
+    """The row with each call in both of Amplifier's spellings: a `tool_call` block and a `{id, tool, arguments}` item."""
+    calls = _read_calls(row)
+    if not calls or len({call_id for call_id, _, _ in calls}) != len(calls) or any(not call_id or not name for call_id, name, _ in calls):
+        return None
+    content = row.get("content")
+    if isinstance(content, str):
+        blocks = [{"type": "text", "text": content}] if content else []
+    else:
+        blocks = [block for block in content or [] if not (isinstance(block, dict) and block.get("type") in ("tool_call", "tool_use"))]
+    blocks += [{"type": "tool_call", "id": call_id, "name": name, "input": given} for call_id, name, given in calls]
+    changed = dict(row)
+    changed["content"] = blocks
+    changed["tool_calls"] = [{"id": call_id, "tool": name, "arguments": given} for call_id, name, given in calls]
+    return changed
+
+
+def _read_calls(row: Row) -> list[tuple[str, str, Row]]:
+    """(id, name, arguments) of the calls, from the list where there is one, else from the blocks."""
+    listed = row.get("tool_calls")
+    items = listed if isinstance(listed, list) and listed else row.get("content")
+    found = []
+    for item in items if isinstance(items, list) else []:
+        if not isinstance(item, dict) or (items is not listed and item.get("type") not in ("tool_call", "tool_use")):
+            continue
+        function = item.get("function") if isinstance(item.get("function"), dict) else {}
+        given = next((source[key] for source in (item, function) for key in ("arguments", "input") if key in source), {})
+        name = item.get("tool") or item.get("name") or function.get("name") or ""
+        found.append((item.get("id") if isinstance(item.get("id"), str) else "", str(name), _parse_arguments(given)))
+    return found
+
+
+def _parse_arguments(given: Any) -> Row:
+    """Arguments as an object; a string is parsed (chat clients store JSON text), and kept under `raw` where that fails."""
+    if isinstance(given, dict):
+        return given
+    if isinstance(given, str):
+        try:
+            parsed = json.loads(given or "{}")
+        except ValueError:
+            parsed = None
+        return parsed if isinstance(parsed, dict) else {"raw": given}
+    return {} if given is None else {"raw": given}
+
+
+def stringify_ids(row: Row) -> Row | None:
+    """The row with numeric ids of calls and results written as strings."""
+    changed = json.loads(json.dumps(row))
+    places = [(changed, "tool_call_id")]
+    for key in ("tool_calls", "content"):
+        items = changed.get(key)
+        places += [(item, name) for item in items if isinstance(item, dict) for name in ("id", "tool_call_id")] if isinstance(items, list) else []
+    touched = False
+    for item, name in places:
+        if isinstance(item.get(name), int) and not isinstance(item.get(name), bool):
+            item[name] = str(item[name])
+            touched = True
+    return changed if touched else None
+
+
+def merge_repeated_calls(row: Row) -> Row | None:
+    """The row with calls that it spells twice, word for word, spelled once; None when the copies differ."""
+    changed = dict(row)
+    touched = False
+    for key in ("content", "tool_calls"):
+        items = row.get(key)
+        if not isinstance(items, list):
+            continue
+        kept: list[Any] = []
+        for item in items:
+            is_call = isinstance(item, dict) and item.get("id") is not None
+            twin = next((other for other in kept if is_call and isinstance(other, dict) and other.get("id") == item["id"]), None)
+            if twin is None:
+                kept.append(item)
+            elif twin == item:
+                touched = True
+            else:
+                return None
+        changed[key] = kept
+    return changed if touched else None
+
+
+def replace_constants(row: Row) -> Row | None:
+    """The row with NaN and infinite numbers, which JSON does not have, as null."""
+    changed = _without_constants(row)
+    return changed if json.dumps(changed) != json.dumps(row) else None
+
+
+def _without_constants(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _without_constants(item) for key, item in value.items()}
+    return [_without_constants(item) for item in value] if isinstance(value, list) else value
+
+
+def replace_surrogates(row: Row) -> Row | None:
+    """The row with each lone surrogate as U+FFFD, the character for something that can't be shown."""
+    text = json.dumps(row, ensure_ascii=False)
+    return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

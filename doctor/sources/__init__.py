@@ -1,0 +1,1 @@
+"""From disk to model. Only this room reads users' files, and it never writes."""

@@ -1,0 +1,45 @@
+"""The event log of an Amplifier session: a fast reader for huge lines, and what the log proves about executions and tool runs.
+
+`read_events` boils a log down, `read_result` fetches one recorded tool result from it.
+"""
+
+from __future__ import annotations
+
+from doctor.eventlog import EventLog
+from doctor.sources.events.boiling import Event
+from doctor.sources.events.envelope import BLOCK_BYTES, scan_log
+from doctor.sources.events.executions import follow_executions
+from doctor.sources.events.overlaps import find_overlaps
+from doctor.sources.events.requests import list_requests
+from doctor.sources.events.results import read_result
+from doctor.sources.events.runs import list_runs, pair_tools
+from doctor.sources.events.sightings import list_problems, select_own
+from doctor.sources.source import FileSource
+
+__all__ = ["read_events", "read_result"]
+
+
+def read_events(path: str, session_id: str, block_bytes: int = BLOCK_BYTES) -> EventLog:
+    """Reads an event log in one streaming pass.
+
+    `session_id`: whose events count; "" for the session that most of them belong to. Raises DoctorError when the file can't be read.
+    """
+    log = EventLog(path, FileSource(path))
+    scan = scan_log(log.source, block_bytes)
+    own, foreign = select_own(scan.events, session_id)
+    log.line_count = scan.line_count
+    log.last_time = scan.last_time
+    log.problems = list_problems(scan, foreign)
+    _interpret(log, own)
+    return log
+
+
+def _interpret(log: EventLog, events: list[Event]) -> None:
+    pairs = pair_tools(events)
+    story = follow_executions(events, pairs)
+    log.executions = tuple(trace.describe() for trace in story.traces)
+    log.overlaps, log.abandoned = find_overlaps(story)
+    log.runs = list_runs(pairs, story.callers)
+    log.requests = list_requests(story, pairs)
+    log.steered = frozenset(event.text_key for event in events if event.name == "orchestrator:steering_injected")
+    log.compacted_line = max((event.line for event in events if event.name in ("context:compaction", "context:post_compact")), default=-1)

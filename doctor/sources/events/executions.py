@@ -1,0 +1,286 @@
+"""Follows the executions through a log: which event belongs to which, where each starts and ends.
+
+Executions have no id in any version of the log. While only one is open, everything is its own. While several are, events are told apart
+by tool call ids, parallel groups, request ids and iteration counters; what nothing tells apart goes to the newest, which proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from doctor.sources.events.boiling import Event
+from doctor.sources.events.runs import ToolPair
+from doctor.sources.events.traces import Asked, Sign, Trace
+
+MOST_OPEN = 16
+"""Executions that never ended are kept in mind up to this number; older ones died long ago."""
+
+
+class Story(NamedTuple):
+    """What follow_executions found. `callers`: the execution by the line of a tool:pre. `deaths`: lines of events that say that a
+    process or a turn came to its end or began anew."""
+
+    traces: list[Trace]
+    callers: dict[int, Trace]
+    deaths: list[int]
+
+
+def follow_executions(events: Sequence[Event], pairs: Sequence[ToolPair]) -> Story:
+    """Attributes the events of one session, in file order."""
+    follower = _Follower(pairs)
+    handlers = follower.handlers()
+    for event in events:
+        handle = handlers.get(event.name)
+        if handle is not None:
+            handle(event)
+    return Story(follower.traces, follower.callers, follower.deaths)
+
+
+class _Follower:
+    def __init__(self, pairs: Sequence[ToolPair]) -> None:
+        self.pair_of_end: Mapping[int, ToolPair] = {pair.end.line: pair for pair in pairs if pair.end}
+        self.traces: list[Trace] = []
+        self.open: list[Trace] = []
+        self.callers: dict[int, Trace] = {}
+        self.deaths: list[int] = []
+        self.submitted: Event | None = None
+        self.groups: dict[str, Trace] = {}
+        self.waiting: list[Asked] = []
+        """Requests of the loop that the provider layer has not sent yet."""
+        self.sent: dict[str, Asked] = {}
+        self.just_closed: Trace | None = None
+        """The execution to which the last attributed event belonged, if that event was its end."""
+
+    def handlers(self) -> dict[str, Callable[[Event], None]]:
+        return {
+            "prompt:submit": self.submit,
+            "execution:start": self.start,
+            "session:start": self.start_session,
+            "session:resume": self.note_death,
+            "session:fork": self.note_death,
+            "session:end": self.end_session,
+            "cancel:requested": self.note_death,
+            "cancel:completed": self.cancel,
+            "execution:end": self.close,
+            "orchestrator:complete": self.close,
+            "prompt:complete": self.note_reply,
+            "provider:request": self.ask,
+            "provider:tool_sequence_repaired": self.note_repair,
+            "llm:request": self.send,
+            "llm:response": self.answer,
+            "provider:error": self.fail,
+            "tool:pre": self.begin_tool,
+            "tool:post": self.end_tool,
+            "tool:error": self.end_tool,
+        }
+
+    # Starts
+
+    def submit(self, event: Event) -> None:
+        self.submitted = event
+
+    def start(self, event: Event) -> None:
+        newest = self.open[-1] if self.open else None
+        if newest is not None and newest.is_submitted and newest.text_key in (event.text_key, 0) and not newest.open_calls:
+            # Its prompt:submit was taken for the start, since an event of another process stood between.
+            newest.restart(event)
+        else:
+            self._open(Trace(event))
+        self.submitted = None
+
+    def start_session(self, event: Event) -> None:
+        # Before 2026-01-25 the loop announced each execution as session:start with its prompt.
+        if event.text or event.redacted:
+            self.start(event)
+        else:
+            self.note_death(event)
+
+    def _open(self, trace: Trace) -> None:
+        self.traces.append(trace)
+        self.open.append(trace)
+        del self.open[:-MOST_OPEN]
+        self.just_closed = None
+
+    def _open_submitted(self) -> None:
+        # Loops other than loop-streaming announce only the prompt.
+        if self.submitted is not None:
+            trace = Trace(self.submitted)
+            trace.is_submitted = True
+            self._open(trace)
+            self.submitted = None
+
+    # Requests
+
+    def ask(self, event: Event) -> None:
+        if event.number <= 1:
+            self._open_submitted()
+        trace = self._find_asker(event)
+        if trace is None:
+            return
+        trace.iteration = event.number
+        trace.phase = "asked"
+        trace.failed = False
+        # The loop asks when all its calls are over: those without an end were denied by a hook.
+        trace.open_calls.clear()
+        asked = Asked(event, trace, tuple(line for other in self.open if other is not trace for line in other.open_calls))
+        trace.asked.append(asked)
+        self.waiting.append(asked)
+        self._touch(trace, event)
+
+    def _find_asker(self, event: Event) -> Trace | None:
+        if len(self.open) < 2:
+            return self.open[0] if self.open else None
+        newest = self.open[-1]
+        expecting = [trace for trace in self.open if trace.iteration + 1 == event.number]
+        free = [trace for trace in expecting if not trace.open_calls and (trace is newest or trace.last.line > newest.start.line)]
+        if newest in expecting and not (free and newest.open_calls):
+            return max(free, key=lambda trace: trace.last.line) if free else newest
+        if not expecting:
+            return newest
+        trace = max(free or expecting, key=lambda trace: trace.last.line)
+        if trace is not newest and newest.iteration >= 1 and event.number not in (newest.iteration, newest.iteration + 1):
+            trace.signs.append(Sign(event.line, "request", trace.start.line, event.number))
+        return trace
+
+    def send(self, event: Event) -> None:
+        # Requests of background helpers, such as the one that names the session, have no provider:request before them.
+        if not self.waiting:
+            return
+        asked = self.waiting.pop()
+        asked.sent_line = event.line
+        if event.request_id:
+            self.sent[event.request_id] = asked
+        self._touch(asked.trace, event)
+
+    def answer(self, event: Event) -> None:
+        asked = self.sent.pop(event.request_id, None) if event.request_id else None
+        if asked is None:
+            return
+        trace = asked.trace
+        if event.status == "error":
+            asked.error_line, asked.error, asked.is_answered = event.line, event.text, False
+            trace.failed = True
+        else:
+            asked.is_answered = True
+            trace.phase = "answered"
+        trace.signs.append(Sign(event.line, "answer", asked.sent_line, 0))
+        self._touch(trace, event)
+
+    def fail(self, event: Event) -> None:
+        self.note_death(event)
+        candidates = [trace for trace in self.open if trace.asked and trace.phase == "asked"] or self.open
+        if not candidates:
+            return
+        failed = [trace for trace in candidates if trace.failed]
+        trace = max(failed, key=lambda trace: trace.last.line) if failed else candidates[-1]
+        trace.failed = True
+        if trace.asked:
+            asked = trace.asked[-1]
+            asked.error_line, asked.error = event.line, event.text or asked.error
+        self._touch(trace, event)
+
+    def note_repair(self, event: Event) -> None:
+        asked = self.waiting[-1] if self.waiting else self.open[-1].asked[-1] if self.open and self.open[-1].asked else None
+        if asked is not None:
+            asked.repaired_line = event.line
+
+    # Tools
+
+    def begin_tool(self, event: Event) -> None:
+        if not self.open:
+            self._open_submitted()
+        trace = self.groups.get(event.group) if event.group else None
+        if trace is None or trace not in self.open:
+            answered = [trace for trace in self.open if trace.phase == "answered"]
+            trace = answered[0] if len(answered) == 1 else self.open[-1] if self.open else None
+            if trace is None:
+                return
+            if event.group:
+                self.groups[event.group] = trace
+        trace.phase = "tools"
+        trace.open_calls[event.line] = event
+        self.callers[event.line] = trace
+        self._touch(trace, event)
+
+    def end_tool(self, event: Event) -> None:
+        if event.status == "CancelledError":
+            self.note_death(event)
+        pair = self.pair_of_end.get(event.line)
+        trace = self.callers.get(pair.pre.line) if pair is not None and pair.pre is not None else None
+        if pair is None or pair.pre is None or trace is None:
+            return
+        trace.open_calls.pop(pair.pre.line, None)
+        kind = "tool-error" if event.name == "tool:error" else "tool"
+        trace.signs.append(Sign(event.line, kind, pair.pre.line, 0, pair.name))
+        self._touch(trace, event)
+
+    # Ends
+
+    def close(self, event: Event) -> None:
+        kind = event.name
+        trace = self._find_second_half(event) or self._find_closing(event)
+        if self.submitted is not None and (trace is None or trace.end is None):
+            # A hook denied the prompt: the loop says that it is complete, but never began.
+            self.submitted = None
+            return
+        if trace is None:
+            return
+        trace.close(event, kind, event.status)
+        self._leave(trace, event)
+
+    def _find_second_half(self, event: Event) -> Trace | None:
+        """The execution whose end was written already, for loops that write both execution:end and orchestrator:complete."""
+        trace = self.just_closed
+        if trace is None or event.name in trace.closes:
+            return None
+        if event.status == "error" and not trace.failed and any(other.failed for other in self.open):
+            return None
+        return trace
+
+    def _find_closing(self, event: Event) -> Trace | None:
+        if not self.open:
+            # Another event came between the two halves.
+            last = self.traces[-1] if self.traces else None
+            return last if last is not None and last.closes and event.name not in last.closes else None
+        newest = self.open[-1]
+        failed = [trace for trace in self.open if trace.failed]
+        if event.status == "error" and failed and not newest.failed:
+            return failed[-1]
+        if newest.open_calls or (newest.failed and event.name == "execution:end"):
+            free = [trace for trace in self.open if trace.phase == "answered" and not trace.open_calls and not trace.failed]
+            return free[-1] if free else newest
+        return newest
+
+    def cancel(self, event: Event) -> None:
+        self.note_death(event)
+        newest = self.traces[-1] if self.traces else None
+        if newest is not None and (newest.end is None or "session:end" in newest.closes):
+            newest.close(event, "cancel:completed", "cancelled")
+            self._leave(newest, event)
+
+    def end_session(self, event: Event) -> None:
+        self.note_death(event)
+        newest = self.traces[-1] if self.traces else None
+        if newest is not None and newest.end is None:
+            newest.close(event, "session:end", event.status)
+            self._leave(newest, event)
+
+    def _leave(self, trace: Trace, event: Event) -> None:
+        if trace in self.open:
+            self.open.remove(trace)
+        trace.touch(event)
+        self.just_closed = trace
+
+    def note_reply(self, event: Event) -> None:
+        for trace in reversed(self.traces[-MOST_OPEN:]):
+            if trace.end is not None and not trace.response and event.text_key in (trace.text_key, 0):
+                trace.response = event.text
+                return
+
+    def note_death(self, event: Event) -> None:
+        self.deaths.append(event.line)
+
+    def _touch(self, trace: Trace, event: Event) -> None:
+        trace.touch(event)
+        self.just_closed = None

@@ -1,0 +1,78 @@
+"""Decides which executions ran at the same time, which may have, and which were dead when the next one started.
+
+A start while another execution is open proves nothing: crashes, exceptions and cancellations leave no end. Only something that belongs
+to the older one and happens after the newer start does.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from doctor.eventlog import Execution, Overlap
+from doctor.sources.events.executions import Story
+from doctor.sources.events.traces import Sign, Trace
+
+ENDS = ("orchestrator:complete", "execution:end")
+
+
+def find_overlaps(story: Story) -> tuple[tuple[Overlap, ...], tuple[Execution, ...]]:
+    """(overlaps, abandoned executions), in the order of the newer start."""
+    overlaps: list[Overlap] = []
+    abandoned: list[Execution] = []
+    starts = [trace.start.line for trace in story.traces]
+    alive: list[Trace] = []
+    for newer in story.traces:
+        still: list[Trace] = []
+        for older in alive:
+            if older.end is not None and older.end.line < newer.start.line:
+                continue
+            proof = _prove(older, newer, starts)
+            if proof is not None:
+                overlaps.append(Overlap(older.describe(), newer.describe(), "confirmed", *proof))
+                still.append(older)
+            elif not _has_death_between(story.deaths, older.last.line, newer.start.line):
+                overlaps.append(Overlap(older.describe(), newer.describe(), "possible", *_explain_doubt(older, newer)))
+            elif older.end is None:
+                abandoned.append(older.describe())
+        alive = [*still, newer]
+    return tuple(overlaps), tuple(abandoned)
+
+
+def _prove(older: Trace, newer: Trace, starts: Sequence[int]) -> tuple[str, tuple[int, ...]] | None:
+    start = newer.start.line
+    for sign in older.signs:
+        if sign.line > start > sign.since:
+            return _explain(sign, start)
+    for kind in ENDS:
+        first, second = sorted((older.closes.get(kind, -1), newer.closes.get(kind, -1)))
+        if first > start and bisect_left(starts, first) == bisect_left(starts, second):
+            text = f"two executions ended (events {first + 1} and {second + 1}) with no start between them"
+            return text, (first, second)
+    return None
+
+
+def _explain(sign: Sign, start: int) -> tuple[str, tuple[int, ...]]:
+    second = f"the second start (event {start + 1})"
+    if sign.kind.startswith("tool"):
+        verb = "failed" if sign.kind == "tool-error" else "finished"
+        return f"{sign.name} {verb} at event {sign.line + 1}, but its call (event {sign.since + 1}) is older than {second}", (sign.since, sign.line)
+    if sign.kind == "answer":
+        text = f"the provider answered at event {sign.line + 1} a request (event {sign.since + 1}) that is older than {second}"
+        return text, (sign.since, sign.line)
+    text = f"request {sign.number} of the first execution left at event {sign.line + 1}, behind {second}, which was at a lower or higher count"
+    return text, (sign.line,)
+
+
+def _explain_doubt(older: Trace, newer: Trace) -> tuple[str, tuple[int, ...]]:
+    text = (
+        f"the second execution started (event {newer.start.line + 1}) while the first had no end, and nothing says that the first was over "
+        f"(its last sign of life is event {older.last.line + 1}), or that it lived on"
+    )
+    return text, (older.last.line, newer.start.line)
+
+
+def _has_death_between(deaths: Sequence[int], first: int, stop: int) -> bool:
+    """Whether a session start, resume or end, a cancellation or a provider error lies at `first` or between it and `stop`."""
+    position = bisect_left(deaths, first)
+    return position < len(deaths) and deaths[position] < stop

@@ -1,0 +1,109 @@
+"""Rebuilds the content of a recorded tool result as the client would have stored it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from doctor.eventlog import EventLog, RecordedResult, ToolRun
+from doctor.model import Transcript
+
+MOST_COMPARED = 4
+"""Other results of the session that are compared to learn how its client writes them."""
+
+
+def read_result(log: EventLog, run: ToolRun, transcript: Transcript | None = None) -> RecordedResult:
+    """The content of a run's result, or the reason why it can't be had.
+
+    `transcript` tells by its other results how this client writes them: with amplifier-core in Rust (since February 2026) the whole
+    result object, before that its `output` alone. Without one, the whole object is taken: it loses nothing.
+
+    A tool:post hook that changed the result makes the stored content differ from the event. The log does not show that, so such a
+    content is recovered as the tool gave it.
+    """
+    source = f"{os.path.basename(log.path)}:{run.end_line + 1}"
+
+    def refuse(reason: str) -> RecordedResult:
+        return RecordedResult("", source, reason)
+
+    if run.end_line < 0:
+        return refuse("the call has no end in the event log")
+    if run.offset < 0:
+        return refuse("the event log holds several runs with this id")
+    if run.redacted:
+        return refuse("the recorded result is redacted")
+    row = _read_row(log, run)
+    if row is None:
+        return refuse(f"event {run.end_line + 1} can't be read")
+    is_bare = transcript is not None and row.get("event") == "tool:post" and _writes_bare_output(log, run, transcript)
+    content = _write_content(row, run, is_bare)
+    if content is None:
+        return refuse(f"event {run.end_line + 1} holds no result")
+    try:
+        content.encode("utf-8")
+    except UnicodeEncodeError:
+        return refuse("the recorded result holds half a character (a lone surrogate), which the client itself can't save")
+    return RecordedResult(content, source, "")
+
+
+def _read_row(log: EventLog, run: ToolRun) -> dict[str, Any] | None:
+    # Not orjson: it turns integers beyond 64 bits into floats.
+    try:
+        row = json.loads(log.source.read(run.offset, run.length).decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) and row.get("event") == run.end_event else None
+
+
+def _write_content(row: dict[str, Any], run: ToolRun, is_bare: bool) -> str | None:
+    data = row.get("data")
+    data = data if isinstance(data, dict) else {}
+    if run.end_event == "tool:error":
+        return _write_error(row.get("error", data.get("error")), run)
+    result = data.get("result")
+    if result is None:
+        return None
+    if is_bare and isinstance(result, dict):
+        return _write_bare(result)
+    return json.dumps(result) if isinstance(result, (dict, list)) else str(result)
+
+
+def _write_error(error: Any, run: ToolRun) -> str | None:
+    """What the loop stores when a tool is unknown or a hook fails. An exception inside a tool is a tool:post without success."""
+    if not isinstance(error, dict) or not isinstance(error.get("msg"), str):
+        return None
+    if error.get("type") == "CancelledError":
+        # Cancelled calls get the client's own placeholder: this is no result.
+        return None
+    message = error["msg"]
+    return message if message == f"Error: Tool '{run.name}' not found" else f"Internal error executing tool: {message}"
+
+
+def _write_bare(result: dict[str, Any]) -> str:
+    output = result.get("output")
+    if output is not None:
+        return json.dumps(output) if isinstance(output, (dict, list)) else str(output)
+    if result.get("success", True):
+        return "Success"
+    error = result.get("error")
+    return f"Error: {error.get('message', 'Unknown error')}" if isinstance(error, dict) and error else "Error: Failed"
+
+
+def _writes_bare_output(log: EventLog, run: ToolRun, transcript: Transcript) -> bool:
+    """Whether every other result that is in both files was stored as its output alone."""
+    compared = 0
+    for message in transcript.messages:
+        if len(message.results) != 1 or message.results[0].maker:
+            continue
+        other = log.runs.get(message.results[0].call_id)
+        if other is None or other is run or other.end_event != "tool:post" or other.offset < 0 or other.redacted:
+            continue
+        row = _read_row(log, other)
+        stored = transcript.read_row(message.line)
+        if row is None or not isinstance(stored, dict) or stored.get("content") != _write_content(row, other, True):
+            return False
+        compared += 1
+        if compared == MOST_COMPARED:
+            break
+    return compared > 0

@@ -1,0 +1,101 @@
+"""One execution while the log is read: mutable notes that become an Execution at the end."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from doctor.eventlog import Execution
+from doctor.sources.events.boiling import Event
+
+STATUSES = {"ok": "success", "completed": "success", "complete": "success", "failed": "error", "canceled": "cancelled"}
+"""Other spellings of a status. Unknown ones are kept as they are."""
+
+
+class Sign(NamedTuple):
+    """A sign of life that can belong to one execution only. `kind`: tool, tool-error, answer, request.
+
+    `since`: the line of what it answers (the tool:pre, the llm:request); `number`: the iteration; `name`: the tool.
+    """
+
+    line: int
+    kind: str
+    since: int
+    number: int
+    name: str = ""
+
+
+class Asked:
+    """One provider:request and what became of it."""
+
+    __slots__ = ("event", "open_elsewhere", "trace", "sent_line", "is_answered", "error_line", "error", "repaired_line")
+
+    def __init__(self, event: Event, trace: Trace, open_elsewhere: tuple[int, ...]) -> None:
+        self.event = event
+        self.trace = trace
+        self.open_elsewhere = open_elsewhere
+        """Lines of the tool:pre of calls that other executions had open."""
+        self.sent_line = event.line
+        self.is_answered = False
+        self.error_line = -1
+        self.error = ""
+        self.repaired_line = -1
+
+
+class Trace:
+    """`phase`: start, asked, answered or tools. `closes`: line of each kind of event that ended it. `open_calls`: by line of tool:pre."""
+
+    __slots__ = (
+        "start", "text_key", "iteration", "phase", "failed", "open_calls", "asked", "signs", "closes", "end", "status", "last",
+        "response", "is_submitted",
+    )  # fmt: skip
+
+    def __init__(self, start: Event) -> None:
+        self.start = self.last = start
+        self.text_key = start.text_key
+        self.iteration = 0
+        self.phase = "start"
+        self.failed = False
+        self.open_calls: dict[int, Event] = {}
+        self.asked: list[Asked] = []
+        self.signs: list[Sign] = []
+        self.closes: dict[str, int] = {}
+        self.end: Event | None = None
+        self.status = ""
+        self.response = ""
+        self.is_submitted = False
+
+    def restart(self, event: Event) -> None:
+        """The real start of an execution of which only the prompt:submit was seen."""
+        self.start = event
+        self.text_key = event.text_key
+        self.is_submitted = False
+        self.touch(event)
+
+    def touch(self, event: Event) -> None:
+        if event.line > self.last.line:
+            self.last = event
+
+    def close(self, event: Event, kind: str, status: str) -> None:
+        """Notes an end. orchestrator:complete knows best how it ended; session:end knows least."""
+        self.closes[kind] = event.line
+        self.end = event
+        status = STATUSES.get(status, status)
+        if status and (kind == "orchestrator:complete" or kind == "cancel:completed" or not self.status):
+            self.status = status
+        elif not self.status:
+            # execution:end carries nothing in most versions; a bare session:end says nothing about the turn.
+            self.status = "incomplete" if kind == "session:end" else "error" if self.failed else "success"
+
+    def describe(self) -> Execution:
+        return Execution(
+            start_line=self.start.line,
+            start_time=self.start.time,
+            prompt=self.start.text,
+            text_key=self.text_key,
+            end_line=self.end.line if self.end else -1,
+            end_time=self.end.time if self.end else "",
+            status=self.status,
+            last_line=self.last.line,
+            last_time=self.last.time,
+            response=self.response,
+        )

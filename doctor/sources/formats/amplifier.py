@@ -1,0 +1,210 @@
+"""Amplifier's transcript.jsonl: one message a line, every spelling of calls and results that its hosts have written.
+
+The loop is the hot path of every check: one parse a line, plain type tests, and nothing kept but the view. A row that is not plainly
+fine goes to `amplifier_rows`, which takes its time and says what is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import orjson
+
+from doctor.model import (
+    SHOWS_PROGRESS,
+    SPELLED_AS_BLOCK,
+    SPELLED_IN_LIST,
+    Message,
+    Source,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+from doctor.placeholders import LONGEST, find_maker, is_invented_reply
+from doctor.sources.formats import amplifier_rows
+from doctor.sources.lines import find_duplicate_key, judge_line
+
+NAME = "amplifier"
+PROGRESS = re.compile(r"\b(?:step|task|progress|iteration)\b[^\n]{0,12}?\d+\s?(?:/|of )\d+", re.IGNORECASE)
+LONGEST_PROGRESS_TEXT = 4_000
+MOST_BYTES_FOR_KEYS = 1024
+"""Longer rows are not searched for keys that stand twice: the search would cost as much as the parsing."""
+SUCCESS = '{"error": null'
+_NEW = tuple.__new__
+_BOTH = SPELLED_AS_BLOCK | SPELLED_IN_LIST
+
+
+def read_transcript(source: Source, path: str) -> Transcript:  # one loop on purpose: a function call a row would cost a tenth
+    """Reads a transcript in one streaming pass.
+
+    Returns views of all readable rows; unreadable lines are in `line_problems`, rows that the client's loader refuses in `shape_problems`.
+    """
+    transcript = Transcript(path, NAME, source)
+    append_start = transcript.starts.append
+    append_message = transcript.messages.append
+    append_unusual = transcript.unusual.append
+    loads, new = orjson.loads, tuple.__new__
+    offset = 0
+    line = -1
+    previous = raw = b""
+    with source.open() as stream:
+        for line, raw in enumerate(stream):
+            length = len(raw)
+            offset += length
+            append_start(offset)
+            message = None
+            try:
+                row = loads(raw)
+                role = row["role"]
+                content = row["content"]
+                if role == "tool":
+                    call_id = row["tool_call_id"]
+                    metadata = row.get("metadata")
+                    name = row.get("name", "")
+                    if (
+                        content.__class__ is str
+                        and call_id.__class__ is str
+                        and name.__class__ is str
+                        and (metadata.__class__ is dict or metadata is None)
+                        and call_id
+                        and "tool_calls" not in row
+                    ):
+                        # What a tool that succeeded stores starts like this and carries nothing but a time stamp.
+                        if content[:14] == SUCCESS and (metadata is None or len(metadata) == 1) or len(content) > LONGEST:
+                            maker = ""
+                        else:
+                            maker = find_maker(content, metadata)
+                        message = new(Message, (line, role, "result", (), (new(ToolResult, (call_id, name, maker)),), 0, 0))
+                        if maker:
+                            append_unusual(len(transcript.messages))
+                else:
+                    message = read_plain_row(row, line)
+                    if message is not None and (message[6] or message[2] == "invented"):
+                        append_unusual(len(transcript.messages))
+            except ValueError:
+                _read_refused_line(transcript, raw, line, offset >= source.size)
+                previous = raw
+                continue
+            except (KeyError, TypeError, AttributeError):
+                pass
+            if message is None:
+                message = amplifier_rows.read_odd_row(transcript, row, line)
+                if message is not None:
+                    append_unusual(len(transcript.messages))
+            if message is not None:
+                append_message(message)
+                if raw == previous and not message[3] and not message[4]:
+                    transcript.repeated_lines.append(line)
+                if length < MOST_BYTES_FOR_KEYS:
+                    _note_duplicate_key(transcript, raw, line)
+            previous = raw
+    transcript.ends_with_eol = raw.endswith(b"\n") or line < 0
+    transcript.eol = _find_line_end(transcript)
+    return transcript
+
+
+def read_plain_row(row: Any, line: int) -> Message | None:
+    """The view of a row that is plainly fine and no tool row; None for one that needs a closer look.
+
+    Raises KeyError, TypeError, AttributeError: for rows that need it too.
+    """
+    role = row["role"]
+    content = row["content"]
+    metadata = row.get("metadata")
+    if metadata is not None and metadata.__class__ is not dict:
+        return None
+    if role == "assistant":
+        return _read_plain_assistant(row, content, metadata, line)
+    if role == "user" and content.__class__ is str:
+        kind = amplifier_rows.find_user_kind(content, metadata)
+        return Message(line, role, kind, (), (), hash(content), 0) if "tool_calls" not in row else None
+    if (role == "system" or role == "developer") and content.__class__ is str:
+        return Message(line, role, "system", (), (), 0, 0)
+    return None
+
+
+def _read_plain_assistant(row: dict[str, Any], content: Any, metadata: Any, line: int) -> Message | None:
+    listed = row.get("tool_calls")
+    if listed is not None and listed.__class__ is not list:
+        return None
+    if content.__class__ is not list:
+        if content.__class__ is not str or listed:
+            return None
+        return _read_reply(content, metadata, line)
+    calls: list[ToolCall] = []
+    text = ""
+    for block in content:
+        kind = block["type"]
+        if kind == "text":
+            text = block["text"]
+            if text.__class__ is not str:
+                return None
+        elif kind == "tool_call":
+            call_id, name = block["id"], block["name"]
+            if call_id.__class__ is not str or name.__class__ is not str or block["input"].__class__ is not dict or not call_id or not name:
+                return None
+            calls.append(_NEW(ToolCall, (call_id, name, _BOTH)))
+        elif kind == "thinking":
+            if block["thinking"].__class__ is not str or block.get("signature", "").__class__ is not str or "content" in block:
+                return None
+        else:
+            return None
+    if not calls:
+        return _read_reply(text, metadata, line) if not listed else None
+    if listed is None or len(listed) != len(calls):
+        return None
+    for item, call in zip(listed, calls, strict=True):
+        if item["id"] != call[0] or item["tool"] != call[1] or item["arguments"].__class__ is not dict:
+            return None
+    return _NEW(Message, (line, "assistant", "call", tuple(calls), (), 0, 0))
+
+
+def _read_reply(text: str, metadata: Any, line: int) -> Message:
+    if len(text) > LONGEST_PROGRESS_TEXT:
+        return Message(line, "assistant", "reply", (), (), 0, 0)
+    kind = "invented" if not metadata and len(text) < 300 and is_invented_reply(text) else "reply"
+    flags = SHOWS_PROGRESS if _has_counter(text) else 0
+    return Message(line, "assistant", kind, (), (), 0, flags)
+
+
+def _has_counter(text: str) -> bool:
+    """Whether a text holds something like "step 3/40" or "step 3 of 40". The bare search for a digit pair is 30 times the regex's speed."""
+    for sign, width in (("/", 1), (" of ", 4)):
+        place = text.find(sign)
+        while place > 0:
+            if text[place - 1].isdigit() and text[place + width : place + width + 1].isdigit():
+                return PROGRESS.search(text) is not None
+            place = text.find(sign, place + width)
+    return False
+
+
+def _read_refused_line(transcript: Transcript, raw: bytes, line: int, is_last: bool) -> None:
+    if not raw.strip():
+        transcript.blank_lines.append(line)
+        return
+    judged = judge_line(raw, line, is_last)
+    if judged.problem is not None:
+        transcript.line_problems.append(judged.problem)
+    for row in judged.rows:
+        message = amplifier_rows.read_odd_row(transcript, row, line)
+        if message is not None:
+            shared = amplifier_rows.SHARED if len(judged.rows) > 1 or judged.problem is not None and judged.problem.kind == "glued" else 0
+            transcript.unusual.append(len(transcript.messages))
+            transcript.messages.append(message._replace(flags=message.flags | shared))
+
+
+def _note_duplicate_key(transcript: Transcript, raw: bytes, line: int) -> None:
+    """Looks closer at a short row in which a key that must stand once stands twice (or in a nested object, which is fine)."""
+    if raw.count(b'"role":') > 1 or raw.count(b'"content":') > 1 or raw.count(b'"tool_call_id":') > 1:
+        problem = find_duplicate_key(raw, line)
+        if problem is not None:
+            transcript.line_problems.append(problem)
+
+
+def _find_line_end(transcript: Transcript) -> bytes:
+    """The line end of the first line: a file is written by one client with one habit."""
+    if transcript.line_count == 0:
+        return b"\n"
+    start, stop = transcript.starts[0], transcript.starts[1]
+    return b"\r\n" if transcript.source.read(max(start, stop - 2), 2) == b"\r\n" else b"\n"

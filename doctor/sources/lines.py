@@ -1,0 +1,197 @@
+"""Says why a line is not exactly one JSON value, and which whole records can still be read on it.
+
+The fast parser only ever clears a line. What it refuses comes here and is judged by the standard library's parser on the decoded text,
+which is what Amplifier itself uses: `json.loads(bytes)` would let a byte order mark, UTF-16 and surrogate bytes pass.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from doctor.model import LineProblem
+
+_DECODER = json.JSONDecoder()
+_RECORD_START = re.compile(r'\{\s*"[A-Za-z_]+"\s*:')
+_ESCAPE = re.compile(r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})(\\u[dD][c-fC-F][0-9a-fA-F]{2})?|u([dD][c-fC-F][0-9a-fA-F]{2})|.)", re.DOTALL)
+BOM = b"\xef\xbb\xbf"
+MOST_STARTS = 200
+"""A cut record's text may hold many `{"key":`; after so many tries the line counts as unreadable."""
+
+
+class JudgedLine(NamedTuple):
+    """`rows` are the records that can be read on the line; `problem` is None for a line that is fine after all."""
+
+    problem: LineProblem | None
+    rows: tuple[Any, ...]
+
+
+def judge_line(raw: bytes, line: int, is_last: bool) -> JudgedLine:
+    """Judges one physical line (with or without its line end) that the fast parser refused."""
+    body = raw.rstrip(b"\r\n")
+    if body.startswith(BOM):
+        inner = judge_line(body[3:], line, is_last)
+        problem = inner.problem or LineProblem(line, "bom", "starts with a UTF-8 byte order mark", 0, ((3, len(body)),))
+        return JudgedLine(problem, inner.rows or _parse_or_nothing(body[3:]))
+    if b"\0" in body:
+        return _judge_nul(body, line, is_last)
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _judge_undecodable(body, line, error)
+    return _judge_text(text, body, line, is_last)
+
+
+def _parse_or_nothing(body: bytes) -> tuple[Any, ...]:
+    try:
+        return (json.loads(body.decode("utf-8")),)
+    except ValueError:
+        return ()
+
+
+def _judge_nul(body: bytes, line: int, is_last: bool) -> JudgedLine:
+    """A run of NUL bytes is what a power cut leaves of blocks that were allocated but never written."""
+    count = body.count(0)
+    column = body.index(0)
+    kept = body.strip(b"\0")
+    start = body.find(kept) if kept else 0
+    message = f"{count} NUL byte{'s' if count > 1 else ''}"
+    if not kept:
+        return JudgedLine(LineProblem(line, "nul", f"nothing but {message}", column), ())
+    if 0 in kept:
+        return JudgedLine(LineProblem(line, "nul", f"{message} inside the record", column), ())
+    rows = _parse_or_nothing(kept)
+    parts = ((start, start + len(kept)),) if rows else ()
+    return JudgedLine(LineProblem(line, "nul", f"{message} around {'the record' if rows else 'an unreadable record'}", column, parts), rows)
+
+
+def _judge_undecodable(body: bytes, line: int, error: UnicodeDecodeError) -> JudgedLine:
+    message = f"byte 0x{body[error.start]:02x} is not UTF-8"
+    text = body.decode("utf-8", "replace")
+    try:
+        rows: tuple[Any, ...] = (json.loads(text),)
+    except ValueError:
+        rows = ()
+    return JudgedLine(LineProblem(line, "utf8", message, error.start), rows)
+
+
+def _judge_text(text: str, body: bytes, line: int, is_last: bool) -> JudgedLine:
+    odd: list[str] = []
+
+    def read_number(number: str) -> float:
+        value = float(number)
+        if value in (float("inf"), float("-inf")):
+            odd.append(number)
+        return value
+
+    try:
+        row = json.loads(text, parse_constant=lambda name: odd.append(name), parse_float=read_number)
+    except RecursionError:
+        return JudgedLine(LineProblem(line, "deep", "nested too deep to be read", 0), ())
+    except json.JSONDecodeError as error:
+        return _judge_broken(text, body, line, is_last, error)
+    if odd:
+        return JudgedLine(LineProblem(line, "constant", f"{odd[0]} is not JSON", max(body.find(odd[0].encode()), 0)), (row,))
+    return JudgedLine(_find_lone_surrogate(text, line), (row,))
+
+
+def _find_lone_surrogate(text: str, line: int) -> LineProblem | None:
+    """The standard parser reads half a surrogate pair; strict parsers and every provider refuse it."""
+    for escape in _ESCAPE.finditer(text):
+        high, low, alone = escape.groups()
+        if alone or (high and not low):
+            return LineProblem(line, "surrogate", f"lone surrogate escape {escape.group()}", len(text[: escape.start()].encode()))
+    return None
+
+
+def _judge_broken(text: str, body: bytes, line: int, is_last: bool, error: json.JSONDecodeError) -> JudgedLine:
+    spans, rows = _find_records(text)
+    if rows:
+        torn = sum(stop - start for start, stop in spans) < len(text.strip())
+        message = f"{len(rows)} record{'s' if len(rows) > 1 else ''}{' and a piece of another' if torn else ''} on one line"
+        parts = tuple((len(text[:start].encode()), len(text[:stop].encode())) for start, stop in spans)
+        return JudgedLine(LineProblem(line, "glued", message, parts[0][0] or parts[0][1], parts), tuple(rows))
+    column = len(text[: error.pos].encode())
+    cut = _is_cut_short(text, error)
+    if cut and is_last:
+        return JudgedLine(LineProblem(line, "torn", f"the record is cut short after {len(body)} bytes", column), ())
+    message = f"the record is cut short after {len(body)} bytes" if cut else f"{error.msg} at column {column + 1}"
+    return JudgedLine(LineProblem(line, "invalid", message, column), ())
+
+
+def _is_cut_short(text: str, error: json.JSONDecodeError) -> bool:
+    """Whether the parser gave up because the text ends: in a string, inside an escape or a word, or where a token should follow."""
+    return text.lstrip()[:1] in ("{", "[") and (error.msg.startswith("Unterminated") or error.pos >= len(text.rstrip()) - 6)
+
+
+def _find_records(text: str) -> tuple[list[tuple[int, int]], list[Any]]:
+    """Whole objects that follow one another on a line, perhaps behind or before a piece of one that is cut.
+
+    A lone whole object behind garbage counts only when it reaches the end of the line and has a role: a cut record's own nested objects
+    must not pass for records.
+    """
+    spans: list[tuple[int, int]] = []
+    rows: list[Any] = []
+    position = 0
+    while position < len(text):
+        while position < len(text) and text[position].isspace():
+            position += 1
+        try:
+            row, stop = _DECODER.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            break
+        if not isinstance(row, dict):
+            break
+        spans.append((position, stop))
+        rows.append(row)
+        position = stop
+    if position < len(text.rstrip()) and text[position : position + 1] not in ("", ","):
+        tail_spans, tail_rows = _find_tail(text, position + 1)
+        spans += tail_spans
+        rows += tail_rows
+    whole = all("role" in row for row in rows)
+    return (spans, rows) if whole else ([], [])
+
+
+def _find_tail(text: str, position: int) -> tuple[list[tuple[int, int]], list[Any]]:
+    """The first place behind a cut record from which whole records reach to the end of the line."""
+    for found in list(_RECORD_START.finditer(text, position))[:MOST_STARTS]:
+        spans: list[tuple[int, int]] = []
+        rows: list[Any] = []
+        start = found.start()
+        while start < len(text):
+            try:
+                row, stop = _DECODER.raw_decode(text, start)
+            except (ValueError, RecursionError):
+                break
+            if not isinstance(row, dict) or "role" not in row:
+                break
+            spans.append((start, stop))
+            rows.append(row)
+            start = stop
+            while start < len(text) and text[start].isspace():
+                start += 1
+        if rows and start >= len(text.rstrip()):
+            return spans, rows
+    return [], []
+
+
+def find_duplicate_key(raw: bytes, line: int) -> LineProblem | None:
+    """The first key that one object of the row has twice. No fast parser sees these; most keep the last value, some the first."""
+    twice: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        row = dict(pairs)
+        if len(row) < len(pairs) and not twice:
+            keys = [key for key, _ in pairs]
+            twice.append(next(key for key in keys if keys.count(key) > 1))
+        return row
+
+    try:
+        json.loads(raw.decode("utf-8"), object_pairs_hook=note)
+    except ValueError:
+        return None
+    if not twice:
+        return None
+    return LineProblem(line, "duplicate-key", f"the key {twice[0]!r} stands twice in one object", max(raw.rfind(f'"{twice[0]}"'.encode()), 0))

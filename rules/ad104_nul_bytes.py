@@ -1,0 +1,40 @@
+"""A line holds NUL bytes.
+
+## Why it matters
+NUL bytes are not JSON: the loader refuses the file.
+
+## How it happens
+A power cut after the file was made longer and before its blocks were written: the file system fills the gap with NULs.
+
+## How it is fixed
+NULs around a whole record are taken away and the record stays byte for byte; a line of nothing but NULs goes. NULs inside a record
+destroyed a part of it: the row comes back from the client's backup, or the line goes to the quarantine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from doctor.rulekit import Edit, Finding, Fix, Safety, Session, Severity, moves, rule
+
+BAD = b'{"role": "user", "content": "hi"}\n\x00\x00\x00\x00'
+GOOD = b'{"role": "user", "content": "hi \\u0000"}'
+
+
+@rule(code="AD104", name="nul-bytes", severity=Severity.ERROR, bad=BAD, good=GOOD)
+def find_nul_bytes(session: Session) -> Iterator[Finding]:
+    for problem in session.transcript.line_problems:
+        if problem.kind == "nul":
+            yield Finding(problem.line, problem.message, fix_nul_bytes(session, problem.line, problem.parts), column=problem.column)
+
+
+def fix_nul_bytes(session: Session, line: int, parts: tuple[tuple[int, int], ...]) -> Fix:
+    body = session.transcript.read_line(line)
+    if parts:
+        start, stop = parts[0]
+        return Fix(f"take the NUL bytes around row {line + 1} away", Safety.SAFE, (Edit(line, line + 1, (body[start:stop],)),), (line,))
+    first, last = body.index(0), body.rindex(0)
+    whole = moves.find_in_backup(session, line, body[:first], body[last + 1 :])
+    if whole is not None:
+        return Fix(f"restore row {line + 1} from the client's backup", Safety.SAFE, (Edit(line, line + 1, (whole,)),), (line,), "transcript.jsonl.backup")
+    return Fix(f"take line {line + 1} out, into the quarantine", Safety.SAFE, (moves.delete_line(line),), (line,))

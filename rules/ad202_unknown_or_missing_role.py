@@ -1,0 +1,27 @@
+"""A row has no role, or one that the client does not know.
+
+## Why it matters
+The client's message model refuses the row before any provider is asked, so the session can't be resumed.
+
+## How it happens
+A row of another tool, a hand edit, or a client of another version.
+
+## How it is fixed
+By hand: what the row was meant to be is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from doctor.rulekit import Finding, Session, Severity, rule
+
+BAD = '{"role": "robot", "content": "hi"}'
+GOOD = '{"role": "developer", "content": "hi"}'
+
+
+@rule(code="AD202", name="unknown-or-missing-role", severity=Severity.ERROR, bad=BAD, good=GOOD)
+def find_bad_role(session: Session) -> Iterator[Finding]:
+    for problem in session.transcript.shape_problems:
+        if problem.kind == "role":
+            yield Finding(problem.line, problem.message)

@@ -1,0 +1,72 @@
+"""A tool call has no result anywhere.
+
+## Why it matters
+Every provider refuses a conversation in which a call has no result: the session can't be resumed.
+
+## How it happens
+The client was killed, or its turn was cancelled, while the tool ran. The client saves the call before it knows the result.
+
+## How it is fixed
+A result that the event log holds is AD503 and comes back as it was. Only where nobody knows the result, a placeholder goes right behind
+the call, in the client's own words, marked in its metadata. Should the real result turn up later, it replaces the placeholder (AD305).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from doctor.rulekit import (
+    SPELLED_AS_BLOCK,
+    SPELLED_IN_LIST,
+    SPELLINGS_DISAGREE,
+    CallPair,
+    Confidence,
+    Finding,
+    Fix,
+    Related,
+    Safety,
+    Session,
+    Severity,
+    moves,
+    placeholders,
+    rule,
+    short_id,
+    write_row,
+)
+
+BAD = (
+    '{"role": "user", "content": "hi"}\n{"role": "assistant", "content": [{"type": "tool_call", "id": "a", "name": "bash", "input": {}}], '
+    '"tool_calls": [{"id": "a", "tool": "bash", "arguments": {}}]}\n'
+)
+GOOD = BAD + '{"role": "tool", "name": "bash", "tool_call_id": "a", "content": "ok"}\n'
+BOTH = SPELLED_AS_BLOCK | SPELLED_IN_LIST
+
+
+@rule(code="AD301", name="missing-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD)
+def find_missing_result(session: Session) -> Iterator[Finding]:
+    messages = session.transcript.messages
+    for pair in session.pairing.pairs:
+        if pair.placed or pair.early or pair.late or not pair.call.id:
+            continue
+        message = messages[pair.index]
+        if message.flags & SPELLINGS_DISAGREE and pair.call.spelling & BOTH != BOTH:
+            continue
+        recorded = session.recorded_result(pair.call.id)
+        if recorded is not None and not recorded.refusal:
+            continue
+        at_tail = moves.find_answer_line(session, pair.index) >= session.transcript.line_count
+        text = f"{pair.call.name or 'call'} ({short_id(pair.call.id)}) has no result"
+        if at_tail and session.liveness.is_live:
+            yield Finding(message.line, f"{text} yet: the session is live", ids=(pair.call.id,), confidence=Confidence.POSSIBLE, at_most=Severity.INFO)
+            continue
+        why = f"the event log can't give it back: {recorded.refusal}" if recorded is not None else ""
+        text += ": the turn was interrupted" if at_tail else ""
+        yield Finding(message.line, text, insert_placeholder(session, pair), (Related(message.line, "the call"),), (pair.call.id,), why=why)
+
+
+def insert_placeholder(session: Session, pair: CallPair) -> Fix:
+    line = session.transcript.messages[pair.index].line
+    row = placeholders.build_row(pair.call.id, pair.call.name, "AD301")
+    body = write_row(row, session.transcript.read_line(line))
+    title = f"put a marked placeholder behind row {line + 1}"
+    return Fix(title, Safety.SAFE, (moves.insert_result(session, pair, body),), (), "placeholder")

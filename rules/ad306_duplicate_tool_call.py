@@ -1,0 +1,55 @@
+"""One call stands twice: its id twice in one row, or its whole row twice.
+
+## Why it matters
+Ids must be unique within a turn; providers refuse the request.
+
+## How it happens
+A stream that delivered a call twice, or a row that was saved twice.
+
+## How it is fixed
+A row that repeats an earlier one byte for byte goes to the quarantine. Copies inside one row are merged only with `--unsafe`, since that
+edits a recorded row; calls that share an id but differ are left for a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from doctor.rulekit import Finding, Fix, Related, Safety, Session, Severity, moves, rewrites, rule, short_id
+
+BLOCK = '{"type": "tool_call", "id": "a", "name": "bash", "input": {}}'
+ITEM = '{"id": "a", "tool": "bash", "arguments": {}}'
+RESULT = '\n{"role": "tool", "name": "bash", "tool_call_id": "a", "content": "ok"}'
+BAD = f'{{"role": "assistant", "content": [{BLOCK}, {BLOCK}], "tool_calls": [{ITEM}, {ITEM}]}}' + RESULT
+GOOD = f'{{"role": "assistant", "content": [{BLOCK}], "tool_calls": [{ITEM}]}}' + RESULT
+
+
+@rule(code="AD306", name="duplicate-tool-call", severity=Severity.ERROR, bad=BAD, good=GOOD)
+def find_duplicate_call(session: Session) -> Iterator[Finding]:
+    messages = session.transcript.messages
+    for index, call_id in session.pairing.twice_in_row:
+        line = messages[index].line
+        fix = rewrites.rewrite_line(session, line, f"merge the copies of the call in row {line + 1}", rewrites.merge_repeated_calls)
+        yield Finding(line, f"the id {short_id(call_id)} stands twice in one assistant row", fix, ids=(call_id,))
+    reported: set[int] = set()
+    for call_id, indexes in session.pairing.reused:
+        for earlier, later in zip(indexes, indexes[1:], strict=False):
+            if later in reported or not is_same_row(session, earlier, later):
+                continue
+            reported.add(later)
+            first, line = messages[earlier].line, messages[later].line
+            related = (Related(first, "the call"), Related(line, "its copy"))
+            fix = Fix(f"take row {line + 1} out, into the quarantine", Safety.SAFE, (moves.delete_line(line),), (line,))
+            yield Finding(line, f"row {line + 1} repeats the call of row {first + 1} byte for byte", fix, related, (call_id,))
+
+
+def is_same_row(session: Session, earlier: int, later: int) -> bool:
+    """Whether two call rows are one recorded event: the same bytes, and a time stamp or nothing but results between them."""
+    transcript = session.transcript
+    first, second = transcript.messages[earlier], transcript.messages[later]
+    if first.line == second.line or transcript.read_line(first.line) != transcript.read_line(second.line):
+        return False
+    row = transcript.read_row(first.line)
+    metadata = row.get("metadata") if isinstance(row, dict) else None
+    stamped = isinstance(metadata, dict) and bool(metadata.get("timestamp"))
+    return stamped or all(message.results for message in transcript.messages[earlier + 1 : later])

@@ -1,0 +1,39 @@
+"""Two calls in different turns share an id.
+
+## Why it matters
+Anthropic and others accept a request in which an id comes again in a later turn, as long as each use is answered; OpenAI's Responses
+interface and some gateways do not. A result can be given to the wrong call.
+
+## How it happens
+Models or hosts that number their calls anew in every turn (`call_0`, `call_1`), or a row that was copied.
+
+## How it is fixed
+It is only reported: a new id would change recorded rows, and most providers take the session as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from doctor.rulekit import Finding, Related, Session, Severity, rule, short_id
+
+TURN = (
+    '{"role": "assistant", "content": [{"type": "tool_call", "id": "%s", "name": "bash", "input": {}}], '
+    '"tool_calls": [{"id": "%s", "tool": "bash", "arguments": {}}]}\n{"role": "tool", "name": "bash", "tool_call_id": "%s", "content": "ok"}\n'
+)
+USER = '{"role": "user", "content": "again"}\n'
+BAD = TURN % ("a", "a", "a") + USER + TURN % ("a", "a", "a")
+GOOD = TURN % ("a", "a", "a") + USER + TURN % ("b", "b", "b")
+
+
+@rule(code="AD308", name="reused-tool-id", severity=Severity.WARNING, bad=BAD, good=GOOD)
+def find_reused_id(session: Session) -> Iterator[Finding]:
+    messages = session.transcript.messages
+    for call_id, indexes in session.pairing.reused:
+        if not call_id:
+            continue
+        lines = [messages[index].line for index in indexes]
+        rows = ", ".join(str(line + 1) for line in lines[:-1])
+        text = f"the id {short_id(call_id)} of row {lines[-1] + 1} was used before (row{'s' if len(lines) > 2 else ''} {rows})"
+        related = tuple(Related(line, "uses the id") for line in lines[-4:])
+        yield Finding(lines[-1], text, None, related, (call_id,))

@@ -1,0 +1,68 @@
+"""The next request would end on an assistant message although a user message waits for its answer.
+
+## Why it matters
+Newer models refuse a conversation that ends with the assistant ("does not support assistant message prefill"). At rest a transcript ends
+with the assistant and all is well, since the next prompt is appended. It is not well when a user message *before* that reply was never
+answered, and the client sends the list as it is to get that answer.
+
+## How it happens
+Two executions overlap: user A, user B, then the reply to A; the one for B failed.
+
+## How it is fixed
+With `--unsafe` the unanswered user message moves to the end. The reply is never dropped. With `--as-request` every transcript that ends
+with the assistant is reported, since it is judged as the body of a request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from doctor.rulekit import Confidence, Edit, Finding, Fix, LineOf, Related, Safety, Session, Severity, moves, rule
+
+BAD = {
+    "transcript.jsonl": '{"role": "user", "content": "A"}\n{"role": "user", "content": "B"}\n{"role": "assistant", "content": "to A"}\n',
+    "events.jsonl": (
+        '{"ts": "2026-01-02T03:00:00.000+00:00", "event": "execution:start", "session_id": "s", "data": {"prompt": "A"}}\n'
+        '{"ts": "2026-01-02T03:00:00.500+00:00", "event": "tool:pre", "session_id": "s", "data": {"tool_name": "bash", "tool_call_id": "a"}}\n'
+        '{"ts": "2026-01-02T03:00:01.000+00:00", "event": "execution:start", "session_id": "s", "data": {"prompt": "B"}}\n'
+        '{"ts": "2026-01-02T03:00:01.500+00:00", "event": "orchestrator:complete", "session_id": "s", "status": "error", "data": {}}\n'
+        '{"ts": "2026-01-02T03:00:02.000+00:00", "event": "tool:post", "session_id": "s", "data": {"tool_name": "bash", "tool_call_id": "a", "result": {}}}\n'
+        '{"ts": "2026-01-02T03:00:03.000+00:00", "event": "orchestrator:complete", "session_id": "s", "status": "success", "data": {}}\n'
+    ),
+}
+GOOD = '{"role": "user", "content": "A"}\n{"role": "assistant", "content": "to A"}\n'
+
+
+@rule(code="AD401", name="trailing-assistant-prefill", severity=Severity.ERROR, bad=BAD, good=GOOD)
+def find_trailing_assistant(session: Session) -> Iterator[Finding]:
+    messages = session.transcript.messages
+    if not messages or messages[-1].role != "assistant" or messages[-1].calls:
+        return
+    last = messages[-1].line
+    if session.as_request:
+        text = "sent as it is, the request ends with an assistant message: models without prefill refuse it"
+        yield Finding(last, text, confidence=Confidence.POSSIBLE)
+    turn = session.turns[-1]
+    if len(turn.prompts) < 2 or len(turn.replies) != 1:
+        return
+    waiting = find_unanswered(session, turn.prompts)
+    if waiting is None:
+        text = f"{len(turn.prompts)} user messages stand before the last reply; it may answer only one of them"
+        related = tuple(Related(messages[index].line, "user message") for index in turn.prompts)
+        yield Finding(last, text, None, related, confidence=Confidence.POSSIBLE, at_most=Severity.INFO)
+        return
+    line = messages[waiting].line
+    edits = (moves.delete_line(line), Edit(last + 1, last + 1, (LineOf(line),)))
+    fix = Fix(f"move the unanswered user message (row {line + 1}) to the end", Safety.UNSAFE, edits)
+    text = f"the user message in row {line + 1} was never answered: the last reply answers an earlier one"
+    yield Finding(line, text, fix, (Related(line, "unanswered"), Related(last, "answers an earlier message")))
+
+
+def find_unanswered(session: Session, prompts: tuple[int, ...]) -> int | None:
+    """The one prompt whose execution failed while the execution of another prompt of this turn succeeded; None when nothing proves that."""
+    if session.events is None:
+        return None
+    status = {execution.text_key: execution.status for execution in session.events.executions}
+    keys = {index: status.get(session.transcript.messages[index].text_key) for index in prompts}
+    failed = [index for index, state in keys.items() if state is not None and state != "success"]
+    return failed[0] if len(failed) == 1 and "success" in keys.values() else None

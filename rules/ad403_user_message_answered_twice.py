@@ -1,0 +1,49 @@
+"""One user message has the same reply twice.
+
+## Why it matters
+The model reads its own answer twice, and another message may have got none.
+
+## How it happens
+Two executions answered from the same history, or a reply was saved again.
+
+## How it is fixed
+It is only reported: both replies are recorded. Two replies that differ say nothing by themselves; a turn may write several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from doctor.rulekit import Finding, Related, Session, Severity, rule
+
+USER = '{"role": "user", "content": "where is it?"}\n'
+REPLY = '{"role": "assistant", "content": "It is in the drawer."}\n'
+BAD = USER + REPLY + '{"role": "assistant", "content": "it is in the  drawer."}\n'
+GOOD = USER + REPLY + USER + REPLY
+
+
+@rule(code="AD403", name="user-message-answered-twice", severity=Severity.WARNING, bad=BAD, good=GOOD)
+def find_double_reply(session: Session) -> Iterator[Finding]:
+    messages = session.transcript.messages
+    for turn in session.turns:
+        if len(turn.replies) < 2:
+            continue
+        seen: dict[str, int] = {}
+        for index in turn.replies:
+            line = messages[index].line
+            text = fold_text(session.transcript.read_row(line))
+            if not text or line in session.transcript.repeated_lines:
+                continue
+            if text in seen:
+                related = (Related(seen[text], "the reply"), Related(line, "the same again"))
+                yield Finding(line, f"the reply in row {line + 1} says the same as row {seen[text] + 1}, with no user message between", None, related)
+            seen.setdefault(text, line)
+
+
+def fold_text(row: Any) -> str:
+    """The text of a reply without regard to white space and case."""
+    content = row.get("content") if isinstance(row, dict) else None
+    if isinstance(content, list):
+        content = " ".join(block["text"] for block in content if isinstance(block, dict) and isinstance(block.get("text"), str))
+    return " ".join(content.split()).casefold() if isinstance(content, str) else ""

@@ -1,0 +1,1 @@
+"""What tests share: sessions to damage, the damage, and judges that share no code with the package."""

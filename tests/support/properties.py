@@ -1,0 +1,204 @@
+"""What must hold for every session, however damaged: `examine_damaged(files)` and `examine_sound(files)` return what does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from tests.support.conservation import find_inventions, find_losses, find_moves, find_result_id, is_placeholder, parse
+from tests.support.pairing_oracle import find_pairing_errors
+from tests.support.sessions import NOW, SESSION_ID
+
+TRANSCRIPT = "transcript.jsonl"
+
+
+class Violation(NamedTuple):
+    """`kind` groups violations of one promise; `detail` is one line for people."""
+
+    kind: str
+    detail: str
+
+
+class Room:
+    """A session folder on disk for one examination."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self.base = tempfile.mkdtemp(prefix="session-")
+        self.folder = os.path.join(self.base, SESSION_ID)
+        self.path = os.path.join(self.folder, TRANSCRIPT)
+        os.mkdir(self.folder)
+        for name, data in files.items():
+            with open(os.path.join(self.folder, name), "wb") as file:
+                file.write(data)
+
+    def __enter__(self) -> Room:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self.base, ignore_errors=True)
+
+    def read(self) -> bytes:
+        with open(self.path, "rb") as file:
+            return file.read()
+
+    def check(self) -> Any:
+        from doctor import api
+
+        return api.check(self.path, now=NOW, environment={})
+
+    def fix(self, **how: Any) -> Any:
+        from doctor import api
+
+        return api.fix(self.path, now=NOW, environment={}, **how)
+
+
+def examine_sound(files: Mapping[str, bytes]) -> list[Violation]:
+    """A session that nothing is wrong with: no finding above info, no change."""
+    with Room(files) as room:
+        report = room.check()
+        found = [Violation(f"failure {failure.kind}", failure.message) for failure in report.errors]
+        for file in report.files:
+            found += [
+                Violation(f"false alarm {seen.code}", f"line {seen.line}: {seen.message}")
+                for seen in file.diagnostics
+                if seen.severity.value != "info"
+            ]
+        fixed = room.fix(dry_run=False)
+        if room.read() != files[TRANSCRIPT] or any(file.fix.changed for file in fixed.files):
+            found.append(Violation("changes a sound session", titles(fixed)))
+    return found
+
+
+def examine_damaged(files: Mapping[str, bytes], expected: Mapping[str, str] | None = None) -> list[Violation]:
+    """Any session: all promises of a safe and of an unsafe fix. `expected`: texts by id of results that must be in the fixed file."""
+    before = files[TRANSCRIPT]
+    with Room(files) as room:
+        checked = room.check()
+        found = [Violation(f"failure of check: {failure.kind}", failure.message) for failure in checked.errors]
+        planned = room.fix(dry_run=True)
+        if room.read() != before or len(os.listdir(room.folder)) != len(files):
+            found.append(Violation("a dry run writes", str(sorted(os.listdir(room.folder)))))
+        if not checked.errors:
+            found += examine_fix(room, before, planned, expected or {})
+    with Room(files) as room:
+        if not checked.errors:
+            found += examine_unsafe_fix(room)
+    return found
+
+
+def examine_fix(room: Room, before: bytes, planned: Any, expected: Mapping[str, str]) -> list[Violation]:
+    report = room.fix(dry_run=False)
+    found = [Violation(f"failure of fix: {failure.kind}", failure.message) for failure in report.errors]
+    if report.errors:
+        if room.read() != before:
+            found.append(Violation("a failed fix writes", titles(report)))
+        return found
+    after = room.read()
+    if titles(planned) != titles(report):
+        found.append(Violation("a dry run says something else", f"{titles(planned)} / {titles(report)}"))
+    file = report.files[0]
+    quarantine = read_file(file.fix.quarantine)
+    found += [
+        Violation(f"loss: {loss.why}", f"line {loss.line + 1}: {loss.data[:160]!r}") for loss in find_losses(before, after, quarantine)
+    ]
+    found += [Violation(f"move: {loss.why}", f"{loss.data[:160]!r}") for loss in find_moves(before, after)]
+    found += [Violation(f"invention: {loss.why}", f"{loss.data[:160]!r}") for loss in find_inventions(before, after)]
+    found += examine_rest(room, report, after, "safe", 2)
+    found += [
+        Violation("pairing error that nothing reports", f"{error.rule} line {error.line + 1} {error.id}")
+        for error in find_pairing_errors(after)
+        if not is_reported(error.line + 1, error.id, file.diagnostics)
+    ]
+    held = {find_result_id(row): flatten(row) for row in read_rows(after) if find_result_id(row) is not None and not is_placeholder(row)}
+    found += [Violation("a recorded result is not back", f"{id}: {text[:120]}") for id, text in expected.items() if held.get(id) != text]
+    if after != before:
+        found += examine_undo(room, before)
+    elif file.fix.changed or file.fix.applied:
+        found.append(Violation("says it changed what it did not", titles(report)))
+    return found
+
+
+def examine_unsafe_fix(room: Room) -> list[Violation]:
+    report = room.fix(dry_run=False, unsafe=True)
+    if report.errors:
+        return [Violation(f"failure of fix --unsafe: {failure.kind}", failure.message) for failure in report.errors]
+    after = room.read()
+    found = examine_rest(room, report, after, "unsafe", 1)
+    found += [
+        Violation("pairing error after --unsafe", f"{error.rule} line {error.line + 1} {error.id}")
+        for error in find_pairing_errors(after)
+        if error.id != "null" and not is_reported(error.line + 1, error.id, report.files[0].diagnostics, manual_only=True)
+    ]
+    return found
+
+
+def examine_rest(room: Room, report: Any, after: bytes, how: str, least: int) -> list[Violation]:
+    """What a fix left: nothing that it could fix itself, the same as a new check sees, and nothing for a second fix."""
+    file = report.files[0]
+    found = [
+        Violation(f"{how}: fixable finding left {seen.code}", f"line {seen.line}: {seen.message}; {seen.fix.title}")
+        for seen in file.diagnostics
+        if seen.fix is not None and seen.fix.safety >= least and seen.severity.value == "error"
+    ]
+    fresh = room.check()
+    found += [Violation(f"{how}: failure of the second check: {failure.kind}", failure.message) for failure in fresh.errors]
+    seen = sorted(f"{found.code}:{found.line}" for one in fresh.files for found in one.diagnostics)
+    told = sorted(f"{found.code}:{found.line}" for found in file.diagnostics)
+    if seen != told and not fresh.errors:
+        found.append(Violation(f"{how}: a new check sees something else", f"told {told}, seen {seen}"))
+    again = room.fix(dry_run=False, unsafe=how == "unsafe")
+    if room.read() != after:
+        found.append(Violation(f"{how}: a second fix changes the file", titles(again)))
+    return found
+
+
+def examine_undo(room: Room, before: bytes) -> list[Violation]:
+    from doctor import api
+
+    try:
+        api.undo(room.path)
+    except Exception as error:
+        return [Violation("undo fails", f"{type(error).__name__}: {error}")]
+    return [] if room.read() == before else [Violation("undo brings back other bytes", "")]
+
+
+def list_expected(sound: bytes, files: Mapping[str, bytes]) -> dict[str, str]:
+    """Texts by id of the results of a sound session which the damaged one still holds, or its events do."""
+    left = {find_result_id(row) for row in read_rows(files[TRANSCRIPT]) if not is_placeholder(row)}
+    logged = "events.jsonl" in files
+    return {id: flatten(row) for row in read_rows(sound) if (id := find_result_id(row)) is not None and (logged or id in left)}
+
+
+def read_rows(data: bytes) -> list[Any]:
+    return [row for line in data.split(b"\n") if (row := parse(line.strip().removeprefix(b"\xef\xbb\xbf"))) is not None]
+
+
+def flatten(row: Any) -> str:
+    """The text of a result, whether it is stored as a string or as one text block."""
+    content = row.get("content")
+    return content if isinstance(content, str) else "".join(block.get("text", "") for block in content) if isinstance(content, list) else ""
+
+
+def titles(report: Any) -> str:
+    return json.dumps([f"{step.code} {step.title}" for file in report.files for step in (file.fix.applied if file.fix else ())])
+
+
+def read_file(path: str) -> bytes:
+    if not path:
+        return b""
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def is_reported(line: int, id: str, diagnostics: Any, manual_only: bool = False) -> bool:
+    """Whether an error-level finding names this line or this id."""
+    for seen in diagnostics:
+        if seen.severity.value != "error" or (manual_only and seen.fix is not None and seen.fix.safety > 0):
+            continue
+        if seen.line == line or id in seen.ids or any(row.line == line for row in seen.related):
+            return True
+    return False
