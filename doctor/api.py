@@ -25,16 +25,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doctor.analysis.engine import diagnose, report_session
 from doctor.analysis.registry import find_rule, load_rules, select_rules
 from doctor.errors import DoctorError
-from doctor.findings import Failure, FileReport, Report
+from doctor.findings import Failure, FileReport, FixReport, Report, Safety
 from doctor.sources.session import read_session
 from doctor.sources.stores import find_transcripts
 
 if TYPE_CHECKING:
+    from doctor.model import Session
+    from doctor.repair.plans import Plan
     from doctor.repair.storage import Undone
     from doctor.rulekit import Rule
 
@@ -74,7 +76,7 @@ def check(
             diagnosis = diagnose(session, rules)
             failures += diagnosis.failures
             files.append(report_session(session, diagnosis))
-        except Exception as error:  # noqa: BLE001 - one session must not hide all others
+        except Exception as error:
             failures.append(_describe_failure(_name_target(target), error, debug))
     return Report(tuple(files), tuple(failures))
 
@@ -105,38 +107,80 @@ def fix(
 
     Raises DoctorError: a selector matches no rule, or `output` is given for several transcripts.
     """
-    from doctor.repair.fixing import fix_session
-
     rules = select_rules(load_rules(), select, ignore)
     targets, failures = _find_targets(path)
     if output is not None and len(targets) > 1:
         raise DoctorError("usage", f"--output takes one transcript, but {os.fspath(path)} holds {len(targets)}")
     how = _how_to_read(events, as_request, now, environment)
+    wish = _Wish(dry_run, unsafe, force, os.fspath(output) if output is not None else None, diff)
     files: list[FileReport] = []
     for target in targets:
         try:
-            session = _read_target(target, how)
-            outcome = fix_session(
-                session, rules, dry_run=dry_run, unsafe=unsafe, force=force, output=os.fspath(output) if output is not None else None, diff=diff
-            )
-            failures += outcome.failures
-            files.append(outcome.file)
-        except Exception as error:  # noqa: BLE001 - one session must not stop the others
+            file, troubles = _fix_session(_read_target(target, how), rules, wish, how)
+            files.append(file)
+            failures += troubles
+        except Exception as error:
             failures.append(_describe_failure(_name_target(target), error, debug))
     return Report(tuple(files), tuple(failures))
 
 
-def undo(path: str | os.PathLike[str], *, force: bool = False) -> Undone:
-    """Brings back the transcript as it was before its last fix.
+class _Wish(NamedTuple):
+    """What `fix` was asked to do with a plan."""
 
-    Raises DoctorError: there is no backup, or the transcript was changed since (`force` insists).
+    dry_run: bool
+    unsafe: bool
+    force: bool
+    output: str | None
+    diff: bool
+
+
+def _fix_session(session: Session, rules: Sequence[Rule], wish: _Wish, how: Mapping[str, Any]) -> tuple[FileReport, list[Failure]]:
+    """Plans, and writes if that is wanted. What could not be written is reported as it is, with the reason."""
+    from doctor.repair.edits import render_diff
+    from doctor.repair.planner import plan_fix
+
+    plan = plan_fix(session, rules, Safety.UNSAFE if wish.unsafe else Safety.SAFE)
+    diff = render_diff(session.transcript, plan.after_session.transcript, plan.changes) if wish.diff and plan.changed else ""
+    done = FixReport(plan.applied, plan.held_back, plan.changed, diff=diff, before=plan.before.diagnostics)
+    if plan.failure is not None:
+        return report_session(session, plan.before, done), [plan.failure]
+    if wish.dry_run:
+        # The file still has the rows that it has; only what would be left of the findings is of the plan.
+        return report_session(plan.after_session, plan.after, done)._replace(rows=len(session.transcript.messages)), []
+    try:
+        done = _write(session, plan, wish, how, done)
+    except DoctorError as error:
+        done = FixReport(held_back=plan.held_back, before=plan.before.diagnostics)
+        return report_session(session, plan.before, done), [_describe_failure(session.transcript.path, error, False)]
+    return report_session(plan.after_session, plan.after, done), []
+
+
+def _write(session: Session, plan: Plan, wish: _Wish, how: Mapping[str, Any], done: FixReport) -> FixReport:
+    from doctor.repair.storage import write_plan
+    from doctor.sources.liveness import find_client_locks
+
+    locks = find_client_locks(session.session_id, how["state_home"])
+    written = write_plan(session, plan, now=how["now"], output=wish.output, force=wish.force, client_locks=locks)
+    return done._replace(written=written.path, backup=written.backup, receipt=written.receipt, quarantine=written.quarantine)
+
+
+def undo(
+    path: str | os.PathLike[str], *, force: bool = False, now: float | None = None, environment: Mapping[str, str] = os.environ
+) -> Undone:
+    """Brings back the transcript as it was before its last fix, and keeps what it replaces.
+
+    Raises DoctorError: there is nothing to undo, somebody is in the session, or the transcript was changed since (`force` insists).
     """
     from doctor.repair.storage import undo as undo_file
+    from doctor.sources.liveness import find_client_locks
 
     found = find_transcripts(os.fspath(path))
     if len(found) > 1:
         raise DoctorError("usage", f"undo takes one transcript, but {os.fspath(path)} holds {len(found)}")
-    return undo_file(found[0], force=force)
+    how = _how_to_read(None, False, now, environment)
+    session = read_session(found[0], **how)
+    locks = find_client_locks(session.session_id, how["state_home"])
+    return undo_file(found[0], now=how["now"], force=force, client_locks=locks, liveness=session.liveness)
 
 
 def explain(code: str) -> Rule:
@@ -198,7 +242,7 @@ def _how_to_read(events: str | bool | None, as_request: bool, now: float | None,
     }
 
 
-def _read_target(target: Target, how: Mapping[str, Any]) -> Any:
+def _read_target(target: Target, how: Mapping[str, Any]) -> Session:
     if isinstance(target, bytes):
         from doctor.sources.source import MemorySource
 

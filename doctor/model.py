@@ -155,7 +155,7 @@ class Transcript:
 
         try:
             return json.loads(self.read_line(line).decode("utf-8", "surrogateescape").lstrip("\ufeff").strip("\0"))
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
 
     def message_at(self, line: int) -> int | None:

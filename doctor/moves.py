@@ -54,6 +54,24 @@ def choose_kept(pair: CallPair) -> ResultSite | None:
     return (real or sites or [None])[0]
 
 
+def is_same_row(session: Session, earlier: int, later: int) -> bool:
+    """Whether two call rows are one recorded event: the same bytes, and a time stamp or nothing but results between them."""
+    transcript = session.transcript
+    first, second = transcript.messages[earlier], transcript.messages[later]
+    if first.line == second.line or transcript.read_line(first.line) != transcript.read_line(second.line):
+        return False
+    row = transcript.read_row(first.line)
+    metadata = row.get("metadata") if isinstance(row, dict) else None
+    stamped = isinstance(metadata, dict) and bool(metadata.get("timestamp"))
+    return stamped or all(message.results for message in transcript.messages[earlier + 1 : later])
+
+
+def has_copy(session: Session, pair: CallPair) -> bool:
+    """Whether the call's whole row stands twice, so that its copy goes first."""
+    indexes = next((indexes for call_id, indexes in session.pairing.reused if call_id == pair.call.id), ())
+    return any(is_same_row(session, earlier, later) for earlier, later in zip(indexes, indexes[1:], strict=False) if pair.index in (earlier, later))
+
+
 def find_foreign_turn(session: Session, pair: CallPair, site: ResultSite) -> list[tuple[int, Message]]:
     """The messages between a call and its result that are neither results nor further replies of the same kind of row."""
     low, high = sorted((pair.index, site.index))
@@ -73,6 +91,20 @@ def describe_message(session: Session, index: int) -> str:
         "system": "a system message",
     }
     return f"{names.get(message.kind, 'another row')} (row {message.line + 1})"
+
+
+def restore_or_take_out(session: Session, line: int, prefix: bytes, suffix: bytes = b"") -> Fix:
+    """What to do with a line that nothing can read: its whole row from the client's backup, else the quarantine.
+
+    A file of which nothing would be left is not emptied: that is for a person to decide.
+    """
+    whole = find_in_backup(session, line, prefix, suffix)
+    if whole is not None:
+        edits = (Edit(line, line + 1, (whole,)),)
+        return Fix(f"restore row {line + 1} from the client's backup", Safety.SAFE, edits, (line,), "transcript.jsonl.backup")
+    if not session.transcript.messages:
+        return Fix("no row of this file can be read: restore it from a copy", Safety.MANUAL)
+    return Fix(f"take the unreadable line {line + 1} out, into the quarantine", Safety.SAFE, (delete_line(line),), (line,))
 
 
 def find_in_backup(session: Session, line: int, prefix: bytes, suffix: bytes = b"") -> FileSpan | None:

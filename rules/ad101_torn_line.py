@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Edit, Finding, Fix, Safety, Session, Severity, moves, rule
+from doctor.rulekit import Finding, Session, Severity, moves, rule
 
 BAD = '{"role": "user", "content": "hi"}\n{"role": "assistant", "content": "hel'
 GOOD = '{"role": "user", "content": "hi"}\n{"role": "assistant", "content": "hello"}'
@@ -24,11 +24,5 @@ GOOD = '{"role": "user", "content": "hi"}\n{"role": "assistant", "content": "hel
 def find_torn_line(session: Session) -> Iterator[Finding]:
     for problem in session.transcript.line_problems:
         if problem.kind == "torn":
-            yield Finding(problem.line, f"the last line is torn: {problem.message}", fix_torn_line(session, problem.line), column=problem.column)
-
-
-def fix_torn_line(session: Session, line: int) -> Fix:
-    whole = moves.find_in_backup(session, line, session.transcript.read_line(line))
-    if whole is not None:
-        return Fix(f"restore row {line + 1} from the client's backup", Safety.SAFE, (Edit(line, line + 1, (whole,)),), (line,), "transcript.jsonl.backup")
-    return Fix(f"take the torn line {line + 1} out, into the quarantine", Safety.SAFE, (moves.delete_line(line),), (line,))
+            fix = moves.restore_or_take_out(session, problem.line, session.transcript.read_line(problem.line))
+            yield Finding(problem.line, f"the last line is torn: {problem.message}", fix, column=problem.column)

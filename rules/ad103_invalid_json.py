@@ -16,27 +16,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Edit, Finding, Fix, Safety, Session, Severity, moves, rewrites, rule
+from doctor.rulekit import Confidence, Finding, Session, Severity, moves, rewrites, rule
 
 BAD = '{"role": "user", "content": "hi"}\n{"role": "assistant", content}\n{"role": "user", "content": "and?"}'
 GOOD = '{"role": "user", "content": "hi"}\n{"role": "assistant", "content": "content"}\n{"role": "user", "content": "and?"}'
+TELLING_BYTES = 40
+"""Two rows that begin with the same 40 bytes can be told apart by little else; fewer prove nothing."""
 
 
 @rule(code="AD103", name="invalid-json", severity=Severity.ERROR, bad=BAD, good=GOOD)
 def find_invalid_json(session: Session) -> Iterator[Finding]:
     for problem in session.transcript.line_problems:
         if problem.kind == "invalid":
-            yield Finding(problem.line, f"the line is not JSON: {problem.message}", fix_line(session, problem.line, problem.column), column=problem.column)
+            prefix = session.transcript.read_line(problem.line)[: problem.column]
+            fix = moves.restore_or_take_out(session, problem.line, prefix if len(prefix) >= TELLING_BYTES else b"")
+            yield Finding(problem.line, f"the line is not JSON: {problem.message}", fix, column=problem.column)
         elif problem.kind == "deep":
             yield Finding(problem.line, f"the row is {problem.message}: another parser may read it, so it stays", confidence=Confidence.POSSIBLE)
         elif problem.kind == "constant":
             fix = rewrites.rewrite_line(session, problem.line, f"write null for the number in row {problem.line + 1}", rewrites.replace_constants)
             yield Finding(problem.line, f"{problem.message}: strict readers refuse the row", fix, column=problem.column)
-
-
-def fix_line(session: Session, line: int, column: int) -> Fix:
-    body = session.transcript.read_line(line)
-    whole = moves.find_in_backup(session, line, body[:column]) if column >= 40 else None
-    if whole is not None:
-        return Fix(f"restore row {line + 1} from the client's backup", Safety.SAFE, (Edit(line, line + 1, (whole,)),), (line,), "transcript.jsonl.backup")
-    return Fix(f"take the unreadable line {line + 1} out, into the quarantine", Safety.SAFE, (moves.delete_line(line),), (line,))

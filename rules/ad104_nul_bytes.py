@@ -34,7 +34,4 @@ def fix_nul_bytes(session: Session, line: int, parts: tuple[tuple[int, int], ...
         start, stop = parts[0]
         return Fix(f"take the NUL bytes around row {line + 1} away", Safety.SAFE, (Edit(line, line + 1, (body[start:stop],)),), (line,))
     first, last = body.index(0), body.rindex(0)
-    whole = moves.find_in_backup(session, line, body[:first], body[last + 1 :])
-    if whole is not None:
-        return Fix(f"restore row {line + 1} from the client's backup", Safety.SAFE, (Edit(line, line + 1, (whole,)),), (line,), "transcript.jsonl.backup")
-    return Fix(f"take line {line + 1} out, into the quarantine", Safety.SAFE, (moves.delete_line(line),), (line,))
+    return moves.restore_or_take_out(session, line, body[:first], body[last + 1 :])

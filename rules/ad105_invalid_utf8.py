@@ -35,12 +35,12 @@ def find_invalid_utf8(session: Session) -> Iterator[Finding]:
 
 def fix_bytes(session: Session, line: int, column: int) -> Fix:
     body = session.transcript.read_line(line)
-    whole = moves.find_in_backup(session, line, body[:column])
-    if whole is not None:
-        return Fix(f"restore row {line + 1} from the client's backup", Safety.SAFE, (Edit(line, line + 1, (whole,)),), (line,), "transcript.jsonl.backup")
+    fix = moves.restore_or_take_out(session, line, body[:column])
+    if fix.source:
+        return fix
     readable = body.decode("utf-8", "replace").encode("utf-8")
     try:
         json.loads(readable)
-    except ValueError:
-        return Fix(f"take the unreadable line {line + 1} out, into the quarantine", Safety.SAFE, (moves.delete_line(line),), (line,))
+    except (ValueError, RecursionError):
+        return fix
     return Fix(f"write U+FFFD for the bytes of row {line + 1} that are not UTF-8", Safety.UNSAFE, (Edit(line, line + 1, (readable,)),), (line,))

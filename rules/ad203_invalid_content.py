@@ -8,7 +8,8 @@ The client drops nulls when it saves, so that a message with `content: null` com
 their provider, such as `tool_use`, which Amplifier spells `tool_call`.
 
 ## How it is fixed
-Missing or null content can be filled with `--unsafe`: with the row's calls where it has some, else with empty text. The rest by hand.
+Missing or null content can be filled with `--unsafe`: with the row's calls where it has some, else with empty text. `tool_use` blocks are
+respelled with `--unsafe`. The rest by hand.
 """
 
 from __future__ import annotations
@@ -30,8 +31,11 @@ GOOD = (
 def find_invalid_content(session: Session) -> Iterator[Finding]:
     for problem in session.transcript.shape_problems:
         if problem.kind in ("content", "metadata"):
-            title = f"fill the missing content of row {problem.line + 1}"
-            fix = rewrites.rewrite_line(session, problem.line, title, fill_content) if problem.where in ("", ".content") else None
+            fix = None
+            if problem.where in ("", "content"):
+                fix = rewrites.rewrite_line(session, problem.line, f"fill the missing content of row {problem.line + 1}", fill_content)
+            elif "'tool_use'" in problem.message:
+                fix = rewrites.rewrite_line(session, problem.line, f"spell the calls of row {problem.line + 1} as Amplifier does", rewrites.spell_calls)
             yield Finding(problem.line, f"{problem.message}: the client can't load this row", fix)
     hidden = session.transcript.shape_problem_count - len(session.transcript.shape_problems)
     if hidden > 0:

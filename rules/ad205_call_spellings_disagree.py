@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from doctor.rulekit import (
+    BROKEN_SHAPE,
     SPELLED_AS_BLOCK,
     SPELLED_FOREIGN,
     SPELLED_IN_LIST,
@@ -49,6 +50,8 @@ def find_disagreeing_spellings(session: Session) -> Iterator[Finding]:
         if message.flags & SPELLINGS_DISAGREE:
             text = "content blocks and tool_calls name different calls: " + describe_sides(message)
             yield Finding(message.line, text, adopt_answered_side(session, index), ids=ids)
+            continue
+        if message.flags & BROKEN_SHAPE:
             continue
         shapes = {shape for call in message.calls if (shape := describe_shape(call.spelling))}
         if shapes:

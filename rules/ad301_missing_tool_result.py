@@ -46,7 +46,7 @@ BOTH = SPELLED_AS_BLOCK | SPELLED_IN_LIST
 def find_missing_result(session: Session) -> Iterator[Finding]:
     messages = session.transcript.messages
     for pair in session.pairing.pairs:
-        if pair.placed or pair.early or pair.late or not pair.call.id:
+        if pair.placed or pair.early or pair.late or not pair.call.id or (pair.reused and moves.has_copy(session, pair)):
             continue
         message = messages[pair.index]
         if message.flags & SPELLINGS_DISAGREE and pair.call.spelling & BOTH != BOTH:

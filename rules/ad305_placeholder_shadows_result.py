@@ -77,7 +77,19 @@ def describe_transcript_case(session: Session, pair: CallPair, shadows: list[Res
         *(Related(message.line, "foreign turn") for _, message in foreign[:4]),
         Related(real_line, f"the real result, belongs behind row {call_line + 1}"),
     )
-    return Finding(line, text, fix_from_transcript(session, pair, shadows, real), related, (pair.call.id,))
+    return Finding(line, text, fix_from_transcript(session, pair, shadows, real), related, (pair.call.id,), why=explain(session, pair, line))
+
+
+def explain(session: Session, pair: CallPair, line: int) -> str:
+    """How the placeholder came there, as far as the event log proves it."""
+    log = session.events
+    if log is None or not log.overlaps:
+        return ""
+    run = log.runs.get(pair.call.id)
+    story = "two executions ran on this session (AD501)"
+    if run is not None and any(run.pre_line < overlap.newer.start_line < run.end_line for overlap in log.overlaps):
+        story += f"; a repair wrote row {line + 1} while the call was still running (AD507)"
+    return story
 
 
 def choose_turn(foreign: list[tuple[int, Message]]) -> int:

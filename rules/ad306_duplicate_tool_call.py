@@ -34,22 +34,10 @@ def find_duplicate_call(session: Session) -> Iterator[Finding]:
     reported: set[int] = set()
     for call_id, indexes in session.pairing.reused:
         for earlier, later in zip(indexes, indexes[1:], strict=False):
-            if later in reported or not is_same_row(session, earlier, later):
+            if later in reported or not moves.is_same_row(session, earlier, later):
                 continue
             reported.add(later)
             first, line = messages[earlier].line, messages[later].line
             related = (Related(first, "the call"), Related(line, "its copy"))
             fix = Fix(f"take row {line + 1} out, into the quarantine", Safety.SAFE, (moves.delete_line(line),), (line,))
             yield Finding(line, f"row {line + 1} repeats the call of row {first + 1} byte for byte", fix, related, (call_id,))
-
-
-def is_same_row(session: Session, earlier: int, later: int) -> bool:
-    """Whether two call rows are one recorded event: the same bytes, and a time stamp or nothing but results between them."""
-    transcript = session.transcript
-    first, second = transcript.messages[earlier], transcript.messages[later]
-    if first.line == second.line or transcript.read_line(first.line) != transcript.read_line(second.line):
-        return False
-    row = transcript.read_row(first.line)
-    metadata = row.get("metadata") if isinstance(row, dict) else None
-    stamped = isinstance(metadata, dict) and bool(metadata.get("timestamp"))
-    return stamped or all(message.results for message in transcript.messages[earlier + 1 : later])

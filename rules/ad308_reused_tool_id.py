@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Related, Session, Severity, rule, short_id
+from doctor.rulekit import Finding, Related, Session, Severity, moves, rule, short_id
 
 TURN = (
     '{"role": "assistant", "content": [{"type": "tool_call", "id": "%s", "name": "bash", "input": {}}], '
@@ -30,7 +30,8 @@ GOOD = TURN % ("a", "a", "a") + USER + TURN % ("b", "b", "b")
 def find_reused_id(session: Session) -> Iterator[Finding]:
     messages = session.transcript.messages
     for call_id, indexes in session.pairing.reused:
-        if not call_id:
+        copies = (moves.is_same_row(session, earlier, later) for earlier, later in zip(indexes, indexes[1:], strict=False))
+        if not call_id or all(copies):
             continue
         lines = [messages[index].line for index in indexes]
         rows = ", ".join(str(line + 1) for line in lines[:-1])

@@ -43,7 +43,7 @@ def find_unanswered_message(session: Session) -> Iterator[Finding]:
                 answered_instead = bool(turn.replies) and len(turn.prompts) > 1
                 if turn.replies and not answered_instead:
                     continue
-                how = f"ended in {execution.status}" if execution.status else "never ended"
+                how = {"": "never ended", "cancelled": "was cancelled"}.get(execution.status, f"ended in {execution.status}")
                 text = f"the user message has no reply: its execution {how}"
                 related = (Related(line, "unanswered"), Related(execution.start_line, "its execution starts", "events"))
                 yield Finding(line, text, None, related, at_most=None if answered_instead else Severity.INFO)

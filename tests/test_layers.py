@@ -26,7 +26,7 @@ WRITING_CALLS = {
     "tempfile": None,
 }  # fmt: skip
 """By module; None means every function of it."""
-WRITING_METHODS = {"write_text", "write_bytes", "unlink", "touch", "rename_to", "mkdir", "symlink_to", "hardlink_to"}
+WRITING_METHODS = {"write_text", "write_bytes", "unlink", "symlink_to", "hardlink_to"}
 READING_METHODS = {"read_text", "read_bytes"}
 SURROUNDING_NAMES = {
     ("os", "environ"), ("os", "getenv"), ("os", "environb"), ("time", "time"), ("time", "time_ns"), ("time", "localtime"),

@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return job() if callable(job) else job
     except KeyboardInterrupt:
         return _stop("interrupted; nothing was left half written", INTERRUPTED)
-    except Exception as error:  # noqa: BLE001 - the last frontier: bad luck is one line, never a traceback
+    except Exception as error:
         return _report(error, words)
 
 
@@ -65,4 +65,3 @@ def _stop(message: str, code: int) -> int:
 
     say_error(message)
     return code
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from typer import BadParameter, Option
+from typer import Argument, BadParameter, Option
 
 from doctor.cli.settings import Gate
 from doctor.findings import Severity
@@ -28,6 +28,8 @@ def choice(default: str, name: str, choices: tuple[str, ...], help: str) -> Any:
     return Option(default, name, metavar="|".join(choices), callback=_one_of(choices), help=help)
 
 
+TARGETS: Any = Argument(..., metavar="PATH", help="Transcripts, session folders, trees of them, or - for standard input.")
+FILES: Any = Argument(..., metavar="PATH", help="Transcripts, session folders, or trees of them.")
 FORMAT: Any = choice("human", "--format", FORMATS, "How to report. The exit code is the same for all.")
 TEXT_FORMAT: Any = choice("text", "--format", TEXT_FORMATS, "How to write it.")
 SELECT: Any = Option([], "--select", metavar="RULES", help="Only these rules: codes, prefixes (AD3), names or ALL; commas or repeated.")

@@ -54,6 +54,8 @@ def split_selectors(values: Sequence[str]) -> tuple[str, ...]:
 def repeat_options(scope: Scope) -> tuple[str, ...]:
     """The options that a suggested command has to carry to see the same session."""
     words = ["--as-request"] if scope.as_request else []
+    for option, selectors in (("--select", scope.select), ("--ignore", scope.ignore)):
+        words += [option, ",".join(selectors)] if selectors else []
     if isinstance(scope.events, str):
         words += ["--events", scope.events]
     return (*words, "--no-events") if scope.events is False else tuple(words)

@@ -102,7 +102,10 @@ def _write_catalogue(rules: Sequence[Rule]) -> list[str]:
         members = [rule for rule in rules if rule.code[2] == digit]
         if members:
             lines += [f"**AD{digit}: {title}**", "", "| code | name | severity | |", "|---|---|---|---|"]
-            lines += [f"| [{rule.code}](#{rule.code.lower()}) | {rule.name} | {rule.severity.value} | {_in_cell(rule.summary)} |" for rule in members]
+            lines += [
+                f"| [{rule.code}](#{rule.code.lower()}) | {rule.name} | {rule.severity.value} | {_in_cell(rule.summary)} |"
+                for rule in members
+            ]
             lines.append("")
     for rule in rules:
         lines += [*_write_markdown(rule, level=2), ""]

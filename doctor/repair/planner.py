@@ -69,7 +69,10 @@ class _Draft:
 
     def finish(self) -> Plan:
         current, after = self._run_rounds()
-        changes = compare_lines(self.session.transcript, current.transcript)
+        try:
+            changes = compare_lines(self.session.transcript, current.transcript)
+        except ValueError as error:
+            raise NotPlanned("internal", f"{error}: plan from the file on disk, not from a planned one") from error
         flaw = self.proof.find_flaw(current, after, changes) if self.applied else ""
         if flaw:
             raise NotPlanned("internal", f"the planned fix could not be proved, {flaw}; please report it")

@@ -1,10 +1,10 @@
-"""The receipt of a fix: what was done to which rows, with hashes, so that anybody can check it and `undo` can trust it. Nothing is written here."""
+"""The receipt of a fix: what was done to which rows, with hashes, so that anybody can check it. Nothing is written here."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from doctor.model import Transcript
@@ -20,7 +20,7 @@ UNDONE = ".undone-doctor-"
 def write_stamp(now: float, step: int = 0) -> str:
     """UTC with microseconds, in a form that sorts by time and suits every file system: 20260820T101502123456Z."""
     micros = round(now * 1_000_000) + step
-    moment = datetime.fromtimestamp(micros // 1_000_000, timezone.utc)
+    moment = datetime.fromtimestamp(micros // 1_000_000, UTC)
     return f"{moment:%Y%m%dT%H%M%S}{micros % 1_000_000:06d}Z"
 
 

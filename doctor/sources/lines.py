@@ -46,7 +46,7 @@ def judge_line(raw: bytes, line: int, is_last: bool) -> JudgedLine:
 def _parse_or_nothing(body: bytes) -> tuple[Any, ...]:
     try:
         return (json.loads(body.decode("utf-8")),)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ()
 
 
@@ -71,7 +71,7 @@ def _judge_undecodable(body: bytes, line: int, error: UnicodeDecodeError) -> Jud
     text = body.decode("utf-8", "replace")
     try:
         rows: tuple[Any, ...] = (json.loads(text),)
-    except ValueError:
+    except (ValueError, RecursionError):
         rows = ()
     return JudgedLine(LineProblem(line, "utf8", message, error.start), rows)
 
@@ -190,7 +190,7 @@ def find_duplicate_key(raw: bytes, line: int) -> LineProblem | None:
 
     try:
         json.loads(raw.decode("utf-8"), object_pairs_hook=note)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not twice:
         return None

@@ -138,6 +138,18 @@ def list_rows(turn: Turn) -> list[dict[str, Any]]:
     return [*rows, turn.reply]
 
 
+def draw_ten_rows() -> list[dict[str, Any]]:
+    """Three prompts with their replies, then one whose reply needs a tool: row 8 (from 0) is the result."""
+    writer = Writer("ten rows")
+    rows: list[dict[str, Any]] = []
+    for _ in range(3):
+        turn = writer.draw_turn()
+        rows += [turn.prompt, turn.reply]
+    turn = writer.draw_turn()
+    step = next(step for step in turn.steps if len(step.results) == 1)
+    return [*rows, turn.prompt, step.call, *step.results, turn.reply]
+
+
 def plant_defect(turn: Turn, kind: str) -> tuple[list[dict[str, Any]], int]:
     """The rows of the turn with one defect in it, and the index of the row that the defect is about."""
     first, second = turn.steps[0], turn.steps[1]

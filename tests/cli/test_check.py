@@ -11,11 +11,6 @@ from doctor.cli import main
 from tests.cli.sessions import DISPLACED, MISSING, SOUND, encode, write_session
 
 
-@pytest.fixture(autouse=True)
-def _no_sessions_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("AMPLIFIER_SESSION_STATE_HOME", str(tmp_path / "no-locks"))
-
-
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """Three sessions: sound, one result missing, one displaced; and a folder without any."""
@@ -77,7 +72,9 @@ def test_bad_input_is_one_line(arguments: list[str], code: int, tree: Path, caps
 
 @pytest.mark.parametrize("format", ["human", "concise", "json"])
 @pytest.mark.parametrize(("path", "code"), [("tree/sound", 0), ("tree/missing", 1), ("nowhere", 2)])
-def test_the_exit_code_is_the_same_for_every_format(path: str, code: int, format: str, tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_exit_code_is_the_same_for_every_format(
+    path: str, code: int, format: str, tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["check", str(tree / path), "--format", format]) == code
 
 
@@ -107,7 +104,9 @@ def test_a_dash_is_standard_input(rows: object, code: int, monkeypatch: pytest.M
     assert written.err == ""
 
 
-def test_one_unreadable_session_does_not_hide_the_others(tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_unreadable_session_does_not_hide_the_others(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from doctor import api
 
     read = api.read_session

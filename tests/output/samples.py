@@ -25,13 +25,34 @@ DELEGATE = "toolu_01d2db9e62f64841a2b5d9ff"
 
 ROWS = (
     Excerpt(PATH, 4, "assistant", "calls todo toolu_015c…c976, delegate toolu_01d2…d9ff", "", False),
-    Excerpt(PATH, 5, "tool", '↳ todo  {"error": "unknown_error", "message": "Tool execution was interrupted and no result was…', "placeholder", True),
+    Excerpt(
+        PATH,
+        5,
+        "tool",
+        '↳ todo  {"error": "unknown_error", "message": "Tool execution was interrupted and no result was…',
+        "placeholder",
+        True,
+    ),
     Excerpt(PATH, 9, "assistant", "calls bash toolu_0179…7be2", "foreign turn", False),
     Excerpt(PATH, 10, "tool", '↳ bash  {"error": null, "output": {"returncode": 0, "stderr": "", "stdout": "quick\\n"}, "succ…', "", False),
-    Excerpt(PATH, 11, "tool", '↳ todo  {"error": null, "output": {"count": 1, "status": "updated", "todos": [{"content": "del…', "the real result", False),
+    Excerpt(
+        PATH,
+        11,
+        "tool",
+        '↳ todo  {"error": null, "output": {"count": 1, "status": "updated", "todos": [{"content": "del…',
+        "the real result",
+        False,
+    ),
 )
 INTERVALS = (
-    Interval("Do the slow work with a delegate.", 16, 47, "2026-11-29T12:18:01.238223361+00:00", "2026-11-29T12:18:07.842434303+00:00", "ended in error"),
+    Interval(
+        "Do the slow work with a delegate.",
+        16,
+        47,
+        "2026-11-29T12:18:01.238223361+00:00",
+        "2026-11-29T12:18:07.842434303+00:00",
+        "ended in error",
+    ),
     Interval("Are you there? Run something quick.", 31, 52, "2026-11-29T12:18:02.984302831+00:00", "2026-11-29T12:18:10.270958765+00:00"),
 )
 FIX = Fix("row 11 takes the place of row 5; row 5 is kept in the quarantine", Safety.SAFE, quarantined=(4,))
@@ -86,9 +107,13 @@ def file_report(*diagnostics: Diagnostic, path: str = PATH, verdict: str = "afte
 def seed_report() -> Report:
     """The session as a whole: two placeholders with their real results further down, and the overlap that explains them."""
     delegate = shadowed(
-        line=6, message="the real result of delegate (toolu_01d2…d9ff) stands six rows too late", ids=(DELEGATE,), related=(), byte_offset=1571,
+        line=6,
+        message="the real result of delegate (toolu_01d2…d9ff) stands six rows too late",
+        ids=(DELEGATE,),
+        related=(),
+        byte_offset=1571,
         fix=FIX._replace(title="row 12 takes the place of row 6; row 6 is kept in the quarantine"),
-    )  # fmt: skip
+    )
     return Report((file_report(shadowed(), delegate, overlapping()),))
 
 
@@ -112,4 +137,6 @@ def fix_report(**changes: object) -> Report:
 
 
 def failure() -> Failure:
-    return Failure("/srv/sessions/b/transcript.jsonl", "unreadable", "can't read /srv/sessions/b/transcript.jsonl: no permission to read it")
+    return Failure(
+        "/srv/sessions/b/transcript.jsonl", "unreadable", "can't read /srv/sessions/b/transcript.jsonl: no permission to read it"
+    )

@@ -191,3 +191,18 @@ def test_a_stream_without_unicode_gets_plain_drawings() -> None:
 )
 def test_every_verdict_is_said(verdict: str, words: str) -> None:
     assert words in write(Report((file_report(shadowed(fix=None), verdict=verdict, liveness="its lock is held"),)))
+
+
+@pytest.mark.parametrize(
+    ("safeties", "verdict", "command"),
+    [
+        ([Safety.SAFE], "resumable after fix (1 safe fix)", "fix --dry-run"),
+        ([Safety.UNSAFE], "resumable after fix --unsafe (1 unsafe fix)", "fix --dry-run --unsafe"),
+        ([Safety.SAFE, Safety.UNSAFE], "resumable after fix --unsafe (1 safe fix, 1 unsafe fix)", "fix --dry-run --unsafe"),
+    ],
+)
+def test_the_next_command_does_what_the_verdict_says(safeties: list[Safety], verdict: str, command: str) -> None:
+    found = [shadowed(fix=FIX._replace(safety=safety)) for safety in safeties]
+    lines = write(Report((file_report(*found),))).splitlines()
+    assert lines[-2].endswith(verdict)
+    assert lines[-1] == f"next: amplifier-doctor {command} {PATH}"

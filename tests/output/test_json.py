@@ -67,7 +67,12 @@ def test_the_contract() -> None:
         "path": PATH, "format": "amplifier", "verdict": "after-fix", "wires": {},
     }  # fmt: skip
     found = file["diagnostics"][0]
-    assert (found["code"], found["name"], found["severity"], found["confidence"]) == ("AD305", "placeholder-shadows-result", "error", "confirmed")
+    assert (found["code"], found["name"], found["severity"], found["confidence"]) == (
+        "AD305",
+        "placeholder-shadows-result",
+        "error",
+        "confirmed",
+    )
     assert (found["line"], found["column"], found["byte_offset"], found["ids"]) == (5, 1, 1403, [TODO])
     assert found["related"][4] == {"path": PATH, "line": 11, "message": "the real result", "role": "tool"}
     assert found["fix"] == {"safety": "safe", "summary": "row 11 takes the place of row 5; row 5 is kept in the quarantine"}

@@ -19,13 +19,11 @@ def run_check(paths: Sequence[str], scope: Scope = Scope(), display: Display = D
 
 
 def register(app: typer.Typer) -> None:
-    from typer import Argument
-
     from doctor.cli import options
 
     @app.command("check", help="Say what is wrong and whether the session can be resumed.")
     def check(
-        paths: list[str] = Argument(..., metavar="PATH", help="Transcripts, session folders, trees of them, or - for standard input."),
+        paths: list[str] = options.TARGETS,
         format: str = options.FORMAT,
         select: list[str] = options.SELECT,
         ignore: list[str] = options.IGNORE,

@@ -72,13 +72,13 @@ def _refuse_nonsense(paths: Sequence[str], writing: Writing, display: Display) -
 
 
 def register(app: typer.Typer) -> None:
-    from typer import Argument, Option
+    from typer import Option
 
     from doctor.cli import options
 
     @app.command("fix", help="Repair transcripts; a verified backup comes first.")
     def fix(
-        paths: list[str] = Argument(..., metavar="PATH", help="Transcripts, session folders, or trees of them."),
+        paths: list[str] = options.FILES,
         dry_run: bool = Option(False, "--dry-run", "-n", help="Plan and verify, write nothing; exit 1 if something would change."),
         diff: bool = Option(False, "--diff", help="As --dry-run, and show the change as a unified diff."),
         output: str = Option(None, "--output", "-o", metavar="FILE", help="Write the repaired transcript there; the input stays as it is."),

@@ -14,7 +14,7 @@ def run_undo(path: str, force: bool) -> int:
     from doctor.output.text import neutralise
 
     undone = undo(path, force=force)
-    return print_text(neutralise(f"{undone.path}: restored from {undone.backup}"))
+    return print_text(neutralise(f"{undone.path}: restored from {undone.backup}; what it held until now is kept in {undone.kept}"))
 
 
 def register(app: typer.Typer) -> None:

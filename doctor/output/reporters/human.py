@@ -115,10 +115,12 @@ def _draw_verdict(file: FileReport) -> Text:
     from rich.text import Text
 
     style = {"resumable": "bold green", "after-fix": "bold yellow", "not-resumable": "bold red"}.get(file.verdict, "bold")
-    words = describe_verdict(file)
-    if file.fix is not None and file.fix.changed and file.verdict == "resumable":
-        words = f"now {words}" if file.fix.written else f"would then be {words}"
-    return Text(words, style)
+    words, done = describe_verdict(file), file.fix
+    if done is None or not done.changed or file.verdict != "resumable":
+        return Text(words, style)
+    if not done.written:
+        return Text(f"would then be {words}", style)
+    return Text(f"now {words}" if done.backup else f"{words}, as written there", style)
 
 
 def _suggest_after_fix(file: FileReport, options: Options) -> str:

@@ -9,7 +9,7 @@ import errno
 import hashlib
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import BinaryIO, NamedTuple
 
 from doctor.errors import DoctorError
@@ -18,6 +18,8 @@ from doctor.sources.source import BUFFER, identify
 
 TAIL = 4096
 """Bytes at the end of a file that are compared besides its size and times, which a fast writer may leave unchanged."""
+EXTRA_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+EFFECTIVE_IDS = os.access in os.supports_effective_ids
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2
 
@@ -63,7 +65,7 @@ def _advise(error: OSError) -> str:
 
 def look_at(path: str, size: int | None = None) -> Looks:
     """How a file looks now. The tail is that of the first `size` bytes."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | EXTRA_FLAGS)
     try:
         status = os.fstat(descriptor)
         end = status.st_size if size is None else size
@@ -75,7 +77,7 @@ def look_at(path: str, size: int | None = None) -> Looks:
 
 def create_file(path: str, source: Source, like: os.stat_result | None, created: list[str]) -> Digest:
     """Writes a new file durably, with the mode of `like`, and its owner where that is permitted. Raises FileExistsError."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600 if like else 0o666)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | EXTRA_FLAGS, 0o600 if like else 0o666)
     created.append(path)
     digest, size = hashlib.sha256(), 0
     try:
@@ -98,10 +100,9 @@ def _copy_ownership(descriptor: int, like: os.stat_result) -> None:
     """Owner before mode: changing the owner clears the set-user-id bits."""
     now = os.fstat(descriptor)
     if (now.st_uid, now.st_gid) != (like.st_uid, like.st_gid):
-        try:
+        # Only root may give files away; the file is then the user's own, as after any editor.
+        with suppress(PermissionError):
             os.fchown(descriptor, like.st_uid, like.st_gid)
-        except PermissionError:
-            pass  # Only root may give files away; the file is then the user's own, as after any editor.
     os.fchmod(descriptor, like.st_mode & 0o7777)
 
 
@@ -126,8 +127,10 @@ def hold_same_bytes(first: BinaryIO, second: BinaryIO) -> bool:
 
 
 def sync_folder(path: str) -> None:
-    """Makes new names in a folder durable. Some network file systems can't sync a folder; they do so on their own."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    """Makes new names in a folder durable. Windows and some network file systems can't sync a folder; they do so on their own."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(path, os.O_RDONLY | EXTRA_FLAGS)
     try:
         os.fsync(descriptor)
     except OSError as error:
@@ -143,7 +146,7 @@ def find_exchange() -> Callable[[str, str], bool] | None:
         import ctypes
 
         renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
-    except (ImportError, OSError, AttributeError):
+    except (ImportError, OSError, AttributeError, TypeError):
         return None
 
     def exchange(first: str, second: str) -> bool:
@@ -158,21 +161,45 @@ def find_exchange() -> Callable[[str, str], bool] | None:
 
 
 def swap_in(temporary: str, path: str, expected: Looks) -> None:
-    """Puts `temporary` in the place of `path`, if `path` still is the file that was read.
+    """Puts `temporary` in the place of `path`, if `path` still is the file that was read; the old file may stay behind as `temporary`.
 
     Raises DoctorError ("changed") with the other writer's file back in its place. Where names can't be swapped, a writer that
     replaces the file between the last look and the rename is overwritten; that gap is a few microseconds.
     """
-    require_unchanged(path, expected)
     exchange = find_exchange()
+    require_unchanged(path, expected)
     if exchange is None or not exchange(temporary, path):
-        os.rename(temporary, path)
+        os.replace(temporary, path)
         return
-    # A rename changes st_ctime_ns, so that is left out here.
-    displaced = look_at(temporary, expected.identity[2])
-    if displaced.identity[:4] != expected.identity[:4] or displaced.tail != expected.tail:
-        exchange(temporary, path)
+    same = False
+    try:
+        displaced = look_at(temporary, expected.identity[2])
+        # A rename changes st_ctime_ns, so that is left out here.
+        same = displaced.identity[:4] == expected.identity[:4] and displaced.tail == expected.tail
+    finally:
+        if not same:
+            exchange(temporary, path)
+    if not same:
         raise changed_underneath(path)
+
+
+def settle(temporary: str, path: str, written: Digest, old: str) -> None:
+    """Makes a swap durable, removes what it left behind, and reads the file back. `old` is where the old file is, for people."""
+    folder = os.path.dirname(path)
+    with explain_errors(path, f"the new file is in place all the same, the old one is {old}"):
+        sync_folder(folder)
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        if digest_file(path) != written:
+            raise DoctorError("changed", f"{path} was changed by another program right after it was written; the old file is {old}", path)
+
+
+def require_writable(path: str) -> None:
+    """A file that its owner made read-only is left alone, although its folder would let it be replaced."""
+    if not os.access(path, os.W_OK, effective_ids=EFFECTIVE_IDS):
+        on_read_only = hasattr(os, "statvfs") and os.statvfs(path).f_flag & os.ST_RDONLY
+        code = errno.EROFS if on_read_only else errno.EACCES
+        raise OSError(code, os.strerror(code), path)
 
 
 def require_unchanged(path: str, expected: Looks) -> None:
@@ -197,7 +224,5 @@ def discard(created: list[str], temporary: str, inode: int, path: str) -> None:
     except OSError:
         in_place = False
     for name in [temporary] if in_place else reversed(created):
-        try:
+        with suppress(OSError):
             os.unlink(name)
-        except OSError:
-            pass

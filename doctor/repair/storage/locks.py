@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 from doctor.errors import DoctorError
+from doctor.repair.storage.files import EXTRA_FLAGS
 
 MOST_TRIES = 100
 
@@ -31,7 +32,7 @@ def hold_locks(path: str, client_locks: Sequence[str] = (), force: bool = False)
 
 def _take_own_lock(lock: str, path: str) -> int:
     for _ in range(MOST_TRIES):
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | EXTRA_FLAGS | getattr(os, "O_NOFOLLOW", 0), 0o600)
         if not _try_flock(descriptor):
             os.close(descriptor)
             break
@@ -46,7 +47,7 @@ def _take_own_lock(lock: str, path: str) -> int:
 
 def _take_client_lock(lock: str, path: str, force: bool, stack: ExitStack) -> None:
     try:
-        descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(lock, os.O_RDONLY | EXTRA_FLAGS)
     except OSError:
         return  # No lock, or one of another user whose client can't be using this file.
     stack.callback(os.close, descriptor)
@@ -68,7 +69,5 @@ def _try_flock(descriptor: int) -> bool:
 
 
 def _remove(path: str) -> None:
-    try:
+    with suppress(OSError):
         os.unlink(path)
-    except OSError:
-        pass

@@ -46,8 +46,7 @@ def undo(path: str, *, now: float, force: bool = False, client_locks: Sequence[s
         raise DoctorError("live", f"{path} is in use: {liveness.reason}; close the session, or insist with --force", path)
     source = FileSource(real)
     with files.explain_errors(real):
-        if not os.access(real, os.W_OK):
-            raise PermissionError(13, "no permission", real)
+        files.require_writable(real)
         with hold_locks(real, client_locks, force):
             current = files.digest_file(real).sha256
             return _restore(real, source, _choose(real, current, force), current, now)
@@ -61,11 +60,12 @@ def _choose(real: str, current: str, force: bool) -> Receipt:
     for receipt in found:
         if receipt.after == current:
             return receipt
-    pending = [receipt for receipt in found if receipt.before != current]
-    if any(receipt.before == current for receipt in found) and (not force or not pending):
-        raise DoctorError("usage", f"there is nothing to undo: {real} is as it was before the fix", real)
+    undone = max((place for place, receipt in enumerate(found) if receipt.before == current), default=-1)
+    pending = found[undone + 1 :]
+    if not pending:
+        raise DoctorError("usage", f"there is nothing to undo: {real} is as it was before its first fix", real)
     if not force:
-        message = f"{real} was changed since it was fixed; --force restores {pending[0].backup} and keeps the present file beside it"
+        message = f"{real} was changed since it was fixed; --force restores {pending[0].backup} all the same, and keeps the present file"
         raise DoctorError("changed", message, real)
     return pending[0]
 
@@ -117,11 +117,8 @@ def _restore(real: str, source: FileSource, receipt: Receipt, current: str, now:
         inode = os.stat(temporary).st_ino
         files.sync_folder(folder)
         files.swap_in(temporary, real, expected)
-        files.sync_folder(folder)
     except BaseException:
         files.discard(created, temporary, inode, real)
         raise
-    files.discard([], temporary, inode, real)
-    if files.digest_file(real) != restored:
-        raise DoctorError("changed", f"{real} was changed by another program right after the undo; the fixed file is {kept}", real)
+    files.settle(temporary, real, restored, kept)
     return Undone(real, receipt.backup, kept)

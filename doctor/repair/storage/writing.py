@@ -50,8 +50,7 @@ def write_plan(
         raise DoctorError("live", f"{path} is in use: {session.liveness.reason}; close the session, or insist with --force", path)
     real = os.path.realpath(path)
     with files.explain_errors(real):
-        if not os.access(real, os.W_OK):
-            raise PermissionError(13, "no permission", real)
+        files.require_writable(real)
         with hold_locks(real, client_locks, force):
             return _replace(session.transcript.source, plan, real, now)
 
@@ -88,13 +87,10 @@ def _replace(source: FileSource, plan: Plan, real: str, now: float) -> Written:
         files.create_file(receipt, MemorySource(json.dumps(paper, indent=1).encode() + b"\n"), status, created)
         files.sync_folder(folder)
         files.swap_in(temporary, real, expected)
-        files.sync_folder(folder)
     except BaseException:
         files.discard(created, temporary, inode, real)
         raise
-    files.discard([], temporary, inode, real)
-    if files.digest_file(real) != after:
-        raise DoctorError("changed", f"{real} was changed by another program right after it was fixed; the old file is {backup}", real)
+    files.settle(temporary, real, after, backup)
     return Written(real, backup, receipt, quarantine)
 
 
@@ -172,5 +168,5 @@ def _link_new(temporary: str, target: str) -> None:
         raise DoctorError("usage", f"{target} exists already; name another file, or overwrite it with --force", target) from error
     except OSError:
         # No hard links on this file system: hold the name with an empty file first.
-        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.EXTRA_FLAGS, 0o600))
         os.replace(temporary, target)

@@ -58,7 +58,7 @@ def boil_event(row: dict[str, Any], raw: bytes, line: int, offset: int) -> Event
         return _boil_tool(base, row, data, raw, offset)
     if name == "provider:request":
         number = data.get("iteration")
-        return Event(*base, number=number if number.__class__ is int else 0)
+        return Event(*base, "", "", "", "", 0, "", number if number.__class__ is int else 0)
     if name in ("execution:start", "prompt:submit", "session:start"):
         text = data.get("prompt")
         is_redacted = _is_redacted(row, data, raw)
@@ -74,20 +74,25 @@ def boil_event(row: dict[str, Any], raw: bytes, line: int, offset: int) -> Event
     if name == "provider:error":
         return Event(*base, text=read_error(_pick(row, data, "error")), request_id=_read_id(_pick(row, data, "request_id")))
     status = _pick(row, data, "status")
-    return Event(*base, status=status if status.__class__ is str else "")
+    return Event(*base, "", "", "", "", 0, status if status.__class__ is str else "")
 
 
 def boil_head(row: dict[str, Any], line: int, name: str, time: str) -> Event:
     """The Event of an llm:* line of which only the envelope was read; `row` is {} when even that could not be."""
-    status, session_id = row.get("status"), row.get("session_id")
+    status, session_id, error = row.get("status"), row.get("session_id"), row.get("error")
     return Event(
         line,
         name,
         time,
         session_id if session_id.__class__ is str else "",
-        text=read_error(row.get("error")),
-        status=status if status.__class__ is str else "",
-        request_id=_read_id(row.get("request_id")),
+        "",
+        "",
+        "",
+        read_error(error) if error else "",
+        0,
+        status if status.__class__ is str else "",
+        0,
+        _read_id(row.get("request_id")),
     )
 
 
@@ -115,18 +120,18 @@ def read_error(value: Any) -> str:
 def _boil_tool(base: tuple[int, str, str, str], row: dict[str, Any], data: dict[str, Any], raw: bytes, offset: int) -> Event:
     # Before 2026 the payload was {tool, arguments} without an id.
     tool = data.get("tool_name") or data.get("tool") or ""
+    call_id, group = data.get("tool_call_id"), data.get("parallel_group_id")
+    call_id = call_id if call_id.__class__ is str else _read_id(call_id)
+    group = group if group.__class__ is str else _read_id(group)
+    tool = tool if tool.__class__ is str else ""
+    if base[1] == "tool:pre":
+        return Event(*base, call_id, tool, group)
     error = _pick(row, data, "error") if base[1] == "tool:error" else None
     kind = error.get("type") if error.__class__ is dict else ""
-    return Event(
-        *base,
-        call_id=_read_id(data.get("tool_call_id")),
-        tool=tool if tool.__class__ is str else "",
-        group=_read_id(data.get("parallel_group_id")),
-        status=kind if kind.__class__ is str else "",
-        redacted=base[1] != "tool:pre" and _is_redacted(row, data, raw),
-        offset=offset,
-        length=len(raw),
-    )
+    kind = kind if kind.__class__ is str else ""
+    # Only the mark: the words within are looked at when the result is read.
+    is_redacted = "redaction" in row or "redaction" in data
+    return Event(*base, call_id, tool, group, "", 0, kind, 0, "", is_redacted and _is_redacted(row, data, raw), offset, len(raw))
 
 
 def _pick(row: dict[str, Any], data: dict[str, Any], key: str) -> Any:

@@ -18,14 +18,10 @@ BLOCK_BYTES = 1 << 19
 """64 KiB to 1 MiB measure alike."""
 HEAD_BYTES = 4_096
 """Enough for an envelope with a provider's error text in it."""
-TAIL_BYTES = 16_384
+TAIL_BYTES = 4_096
 """A torn line is glued to the next one, which is nearly always small: it begins within the last bytes."""
 LONGEST_ODD_LINE = 1 << 28
 """A line without the hook's prefix is read whole up to this size, then taken for binary rubbish."""
-LONGEST_COMPARED = 1 << 16
-"""Unwanted lines up to this size are looked at for copies and glued records as a whole."""
-RECENT_LINES = 4_096
-"""Copies of unwanted lines are looked for among this many lines: a hook that is registered twice writes them one after the other."""
 
 _HEAD = re.compile(
     rb'\{"ts": ?"([^"\\]{10,40})", ?"lvl": ?"[A-Z]+", ?"schema": ?\{"name": ?"amplifier\.log", ?"ver": ?"[0-9.]+"\}, ?"event": ?"([^"\\]{1,80})"'
@@ -33,15 +29,15 @@ _HEAD = re.compile(
 _DATA = re.compile(rb', ?"data": ?\{')
 _NEXT = b'{"ts":'
 _MARK = b"\xef\xbb\xbf"
-_WANTED = frozenset(name.encode() for name in WANTED)
-_HEAD_ONLY = frozenset(name.encode() for name in HEAD_ONLY)
+_WHOLE, _HEAD_ONLY = 1, 2
+_MODES = {name.encode(): _WHOLE for name in WANTED} | {name.encode(): _HEAD_ONLY for name in HEAD_ONLY}
 _BRACE, _RETURN = ord("}"), ord("\r")
 
 
 class Scan:
-    """What one pass over a log found. `torn`, `glued`, `invalid`, `copies`: line indexes; `copies` only counts after the first."""
+    """What one pass over a log found. `torn`, `glued`, `invalid`: line indexes. `copies`: how many wanted events stand there once more."""
 
-    __slots__ = ("events", "torn", "glued", "invalid", "first_copy", "copies", "line_count", "last_time", "_seen", "_recent", "_older")
+    __slots__ = ("events", "torn", "glued", "invalid", "first_copy", "copies", "line_count", "last_time", "_seen")
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -51,29 +47,33 @@ class Scan:
         self.first_copy = -1
         self.copies = 0
         self.line_count = 0
-        self.last_time = ""
+        self.last_time: str | bytes = ""
         self._seen: set[int] = set()
-        self._recent: set[int] = set()
-        self._older: set[int] = set()
 
-    def read_line(self, buffer: bytearray, start: int, stop: int, line: int, offset: int) -> None:
+    def read_line(self, buffer: bytearray, view: memoryview, start: int, stop: int, line: int, offset: int) -> None:
         """Takes the line that lies whole in `buffer[start:stop]`, without its line end, at byte `offset` of the file."""
-        head = _HEAD.match(buffer, start, min(stop, start + HEAD_BYTES))
-        if head is None or head[2] in _WANTED:
-            self._take(bytes(memoryview(buffer)[start:stop]), line, offset)
+        limit = start + HEAD_BYTES
+        if limit > stop:
+            limit = stop
+        head = _HEAD.match(buffer, start, limit)
+        if head is None:
+            self._take(bytes(view[start:stop]), line, offset)
             return
-        self.last_time = head[1].decode()
-        if stop - start <= LONGEST_COMPARED and self._is_recent_copy(hash(bytes(memoryview(buffer)[start:stop])), line):
+        self.last_time, name = head.groups()
+        mode = _MODES.get(name)
+        if mode == _WHOLE:
+            self._take(bytes(view[start:stop]), line, offset)
             return
-        if head[2] in _HEAD_ONLY:
-            self._take_head(bytes(memoryview(buffer)[start : min(stop, start + HEAD_BYTES)]), head, line)
-        self.close_skipped(buffer, start, stop, line, offset)
+        if mode == _HEAD_ONLY:
+            self._take_head(buffer, view, start, limit, head, line)
+        if buffer[stop - 1] != _BRACE or buffer.find(_NEXT, max(start + 1, stop - TAIL_BYTES), stop) >= 0:
+            self.close_skipped(buffer, start, stop, line, offset)
 
-    def begin_skipped(self, buffer: bytearray, start: int, line: int, head: re.Match[bytes]) -> None:
+    def begin_skipped(self, buffer: bytearray, view: memoryview, start: int, line: int, head: re.Match[bytes]) -> None:
         """Takes what is wanted of a long line whose rest is passed over."""
-        self.last_time = head[1].decode()
-        if head[2] in _HEAD_ONLY:
-            self._take_head(bytes(memoryview(buffer)[start : start + HEAD_BYTES]), head, line)
+        self.last_time = head[1]
+        if head[2] in _MODES:
+            self._take_head(buffer, view, start, start + HEAD_BYTES, head, line)
 
     def close_skipped(self, buffer: bytearray, start: int, stop: int, line: int, offset: int) -> None:
         """Looks at the end of an unwanted line: was it cut, is another record glued to it?"""
@@ -90,9 +90,6 @@ class Scan:
         if buffer[end] != _BRACE:
             self.torn.append(line)
 
-    def refuse(self, line: int) -> None:
-        self.invalid.append(line)
-
     def _take(self, raw: bytes, line: int, offset: int) -> None:
         if line == 0 and raw.startswith(_MARK):
             raw, offset = raw[len(_MARK) :], offset + len(_MARK)
@@ -102,11 +99,11 @@ class Scan:
         if key in self._seen:
             self._count_copy(line)
             return
+        self._seen.add(key)
         row = parse_record(raw)
         if row is None:
             self._take_damaged(raw, line, offset)
         else:
-            self._seen.add(key)
             self._take_row(row, raw, line, offset)
 
     def _take_row(self, row: JsonObject, raw: bytes, line: int, offset: int) -> None:
@@ -127,15 +124,16 @@ class Scan:
             return
         self.events.append(event)
 
-    def _take_head(self, head: bytes, found: re.Match[bytes], line: int) -> None:
-        # The head of such a line holds its request id and a time stamp in nanoseconds: equal heads are copies.
+    def _take_head(self, buffer: bytearray, view: memoryview, start: int, stop: int, found: re.Match[bytes], line: int) -> None:
+        data = _DATA.search(buffer, found.end(), stop)
+        head = bytes(view[start : data.start() if data else stop])
+        # Such a head holds a request id and a time stamp in nanoseconds: equal heads are copies.
         key = hash(head)
         if key in self._seen:
             self._count_copy(line)
             return
         self._seen.add(key)
-        data = _DATA.search(head)
-        row = parse_record(head[: data.start()] + b"}") if data else None
+        row = parse_record(head + b"}") if data else None
         self.events.append(boil_head(row or {}, line, found[2].decode(), found[1].decode()))
 
     def _take_damaged(self, raw: bytes, line: int, offset: int) -> None:
@@ -163,15 +161,6 @@ class Scan:
         self._seen.add(key)
         return False
 
-    def _is_recent_copy(self, key: int, line: int) -> bool:
-        if key in self._recent or key in self._older:
-            self._count_copy(line)
-            return True
-        self._recent.add(key)
-        if len(self._recent) >= RECENT_LINES:
-            self._older, self._recent = self._recent, set()
-        return False
-
     def _count_copy(self, line: int) -> None:
         if not self.copies:
             self.first_copy = line
@@ -187,16 +176,20 @@ def scan_log(source: Source, block_bytes: int = BLOCK_BYTES) -> Scan:
     """Reads a whole log. Memory: one block, or the longest line that has to be parsed."""
     scan = Scan()
     with source.open() as stream:
-        _scan_blocks(stream, scan, block_bytes)
+        # Past the reader's own buffer: copying a gigabyte once more costs a third of the scan.
+        _scan_blocks(getattr(stream, "raw", stream), scan, block_bytes)
+    if isinstance(scan.last_time, bytes):
+        scan.last_time = scan.last_time.decode()
     return scan
 
 
 def _scan_blocks(stream: BinaryIO, scan: Scan, block_bytes: int) -> None:
     """The hot loop, in one piece for speed. `buffer[:have]` holds the unfinished line, or the tail of one that is passed over."""
     buffer = bytearray(block_bytes)
+    view = memoryview(buffer)
     offset = have = line = 0
     skipping = False
-    while count := stream.readinto(memoryview(buffer)[have:]):
+    while count := stream.readinto(view[have:]):
         end = have + count
         start = 0
         stop = buffer.find(b"\n", have, end)
@@ -205,30 +198,31 @@ def _scan_blocks(stream: BinaryIO, scan: Scan, block_bytes: int) -> None:
                 skipping = False
                 scan.close_skipped(buffer, start, stop, line, offset + start)
             else:
-                scan.read_line(buffer, start, stop, line, offset + start)
+                scan.read_line(buffer, view, start, stop, line, offset + start)
             line += 1
             start = stop + 1
             stop = buffer.find(b"\n", start, end)
         rest = end - start
         if not skipping and rest >= HEAD_BYTES:
             head = _HEAD.match(buffer, start, start + HEAD_BYTES)
-            if head is not None and head[2] not in _WANTED:
+            if head is not None and _MODES.get(head[2]) != _WHOLE:
                 skipping = True
-                scan.begin_skipped(buffer, start, line, head)
+                scan.begin_skipped(buffer, view, start, line, head)
             elif head is None and rest > LONGEST_ODD_LINE:
                 skipping = True
-                scan.refuse(line)
+                scan.invalid.append(line)
         if skipping and rest > TAIL_BYTES:
             rest = TAIL_BYTES + 1
             start = end - rest
         if start:
-            buffer[:rest] = buffer[start:end]
+            view[:rest] = view[start:end]
             offset += start
         elif rest == len(buffer):
-            buffer += bytes(len(buffer))
+            buffer = buffer + bytes(len(buffer))
+            view = memoryview(buffer)
         have = rest
     if skipping:
         scan.close_skipped(buffer, 0, have, line, offset)
     elif have:
-        scan.read_line(buffer, 0, have, line, offset)
+        scan.read_line(buffer, view, 0, have, line, offset)
     scan.line_count = line + bool(have)

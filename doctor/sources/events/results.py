@@ -31,9 +31,10 @@ def read_result(log: EventLog, run: ToolRun, transcript: Transcript | None = Non
         return refuse("the call has no end in the event log")
     if run.offset < 0:
         return refuse("the event log holds several runs with this id")
-    if run.redacted:
+    raw = log.source.read(run.offset, run.length)
+    if run.redacted or b"[REDACTED" in raw:
         return refuse("the recorded result is redacted")
-    row = _read_row(log, run)
+    row = _parse_row(raw, run)
     if row is None:
         return refuse(f"event {run.end_line + 1} can't be read")
     is_bare = transcript is not None and row.get("event") == "tool:post" and _writes_bare_output(log, run, transcript)
@@ -47,10 +48,10 @@ def read_result(log: EventLog, run: ToolRun, transcript: Transcript | None = Non
     return RecordedResult(content, source, "")
 
 
-def _read_row(log: EventLog, run: ToolRun) -> dict[str, Any] | None:
+def _parse_row(raw: bytes, run: ToolRun) -> dict[str, Any] | None:
     # Not orjson: it turns integers beyond 64 bits into floats.
     try:
-        row = json.loads(log.source.read(run.offset, run.length).decode("utf-8"))
+        row = json.loads(raw.decode("utf-8"))
     except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) and row.get("event") == run.end_event else None
@@ -99,7 +100,7 @@ def _writes_bare_output(log: EventLog, run: ToolRun, transcript: Transcript) -> 
         other = log.runs.get(message.results[0].call_id)
         if other is None or other is run or other.end_event != "tool:post" or other.offset < 0 or other.redacted:
             continue
-        row = _read_row(log, other)
+        row = _parse_row(log.source.read(other.offset, other.length), other)
         stored = transcript.read_row(message.line)
         if row is None or not isinstance(stored, dict) or stored.get("content") != _write_content(row, other, True):
             return False

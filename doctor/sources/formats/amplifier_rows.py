@@ -221,7 +221,7 @@ def _is_sound_block(block: dict[str, Any]) -> bool:
 def _describe(error: Any, row: dict[str, Any], line: int) -> ShapeProblem:
     """One schema error in words."""
     path = list(error.absolute_path)
-    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
     kind = _classify(error, path, row)
     if error.validator == "required":
         missing = next(name for name in error.validator_value if not isinstance(error.instance, dict) or name not in error.instance)

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from doctor.analysis.registry import load_rules
+from doctor.cli import main
+
+CODES = [rule.code for rule in load_rules()]
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("format", ["text", "markdown", "json"])
+def test_every_rule_explains_itself(code: str, format: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", code, "--format", format]) == 0
+    out = capsys.readouterr().out
+    assert code in out and "Why it matters" in out
+    if format == "json":
+        assert json.loads(out)["code"] == code
+
+
+def test_names_and_small_letters_will_do(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "missing-tool-result"]) == main(["explain", "ad301"]) == 0
+    out = capsys.readouterr().out
+    half = len(out) // 2
+    assert out[:half] == out[half:] and out.startswith("AD301 missing-tool-result (error)")
+
+
+def test_examples_and_what_the_fix_does_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["explain", "AD101"])
+    out = capsys.readouterr().out
+    assert '    {"role": "assistant", "content": "hel\n' in out
+    assert "    safe: take the torn line 2 out, into the quarantine" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(["AD999"], "there is no rule 'AD999'"), ([], "Missing argument"), (["AD301", "--format", "x"], "is not one of")],
+)
+def test_unknown_codes_are_one_line(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", *arguments]) == 2
+    written = capsys.readouterr()
+    assert written.out == "" and words in written.err and written.err.count("\n") == 1
+
+
+def test_the_list_has_a_line_for_each_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules"]) == 0
+    assert [line[:5] for line in capsys.readouterr().out.splitlines()] == CODES
+
+
+def test_the_catalogue_has_an_anchor_for_each_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "--format", "markdown"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.removeprefix("## ") for line in lines if line.startswith("## ")] == CODES
+    for code in CODES:
+        assert any(line.startswith(f"| [{code}](#{code.lower()}) |") for line in lines)
+    assert sum(line.startswith("```") for line in lines) % 2 == 0
+
+
+def test_the_list_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "--format", "json"]) == 0
+    assert [rule["code"] for rule in json.loads(capsys.readouterr().out)["rules"]] == CODES

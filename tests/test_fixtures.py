@@ -1,0 +1,94 @@
+"""Every fixture folder: what is reported, what the fixed file is, and that fixing twice changes nothing.
+
+A case is a folder with `about.txt`, `input/` (the files as found on disk, one session or several below it), `expected.txt` (all findings, one
+a line), and, where they say something, `fixed/` and `expected.fixed.txt` (after the safe fixes), `fixed-unsafe/` and `expected.unsafe.txt`
+(after `--unsafe`). An absent file is a statement too: nothing changes, nothing is found. `pytest --update` writes them; read the diff.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from doctor.analysis.engine import diagnose
+from doctor.analysis.registry import load_rules
+from doctor.findings import Diagnostic, Safety
+from doctor.repair.planner import plan_fix
+from doctor.sources.session import read_session
+from tests.support.cases import NOW
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+CASES = sorted(path for path in FIXTURES.iterdir() if path.is_dir())
+RULES = load_rules()
+
+
+def find_transcripts(case: Path) -> list[Path]:
+    return sorted((case / "input").rglob("transcript.jsonl"))
+
+
+def describe(found: Diagnostic, case: Path) -> str:
+    """One line: where, code, severity, message, and what the fix would do."""
+    place = Path(found.path).relative_to(case / "input").as_posix()
+    doubt = "" if found.confidence == "confirmed" else " (possible)"
+    fix = f" [{found.fix.safety.name.lower()}: {found.fix.title}]" if found.fix is not None else ""
+    return f"{place}:{found.line}: {found.code} {found.severity}{doubt} {found.message}{fix}"
+
+
+def check_text(path: Path, lines: list[str], update: bool) -> None:
+    text = "".join(line + "\n" for line in lines)
+    if update:
+        path.write_text(text) if text else path.unlink(missing_ok=True)
+    assert text == (path.read_text() if path.exists() else "")
+
+
+def check_bytes(path: Path, data: bytes | None, update: bool) -> None:
+    if update and data is None:
+        path.unlink(missing_ok=True)
+    elif update and data is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    assert data == (path.read_bytes() if path.exists() else None)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_case_reports_what_is_expected(case: Path, update: bool) -> None:
+    lines = []
+    for transcript in find_transcripts(case):
+        diagnosis = diagnose(read_session(str(transcript), now=NOW), RULES)
+        assert not diagnosis.failures
+        lines += [describe(found, case) for found in diagnosis.diagnostics]
+    check_text(case / "expected.txt", lines, update)
+    assert (case / "about.txt").read_text().strip()
+
+
+@pytest.mark.parametrize("safety", [Safety.SAFE, Safety.UNSAFE], ids=lambda safety: safety.name.lower())
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_case_is_fixed_as_expected(case: Path, safety: Safety, update: bool) -> None:
+    fixed, left = ("fixed", "expected.fixed.txt") if safety is Safety.SAFE else ("fixed-unsafe", "expected.unsafe.txt")
+    lines = []
+    for transcript in find_transcripts(case):
+        session = read_session(str(transcript), now=NOW)
+        plan = plan_fix(session, RULES, safety)
+        assert plan.failure is None
+        data = plan.source.read(0, plan.source.size) if plan.changed else None
+        check_bytes(case / fixed / transcript.relative_to(case / "input"), data, update)
+        lines += [describe(found, case) for found in plan.after.diagnostics]
+        if plan.changed:
+            again = plan_fix(plan.after_session, RULES, safety)
+            assert again.failure is None and not again.changed
+    check_text(case / left, lines, update)
+
+
+def test_every_rule_is_seen_in_a_fixture() -> None:
+    seen = "".join((case / "expected.txt").read_text() for case in CASES if (case / "expected.txt").exists())
+    missing = [rule.code for rule in RULES if f": {rule.code} " not in seen]
+    assert missing == []
+
+
+def test_healthy_cases_have_no_finding_above_info() -> None:
+    healthy = [case for case in CASES if case.name.startswith("ok-") or "Healthy" in (case / "about.txt").read_text()]
+    assert len(healthy) >= 20
+    for case in healthy:
+        text = (case / "expected.txt").read_text() if (case / "expected.txt").exists() else ""
+        assert " error " not in text and " warning " not in text, case.name
