@@ -97,8 +97,18 @@ class EventLog:
     """The event log of one session, boiled down."""
 
     __slots__ = (
-        "path", "source", "line_count", "executions", "abandoned", "overlaps", "runs", "requests", "problems", "steered", "last_time",
+        "abandoned",
         "compacted_line",
+        "executions",
+        "last_time",
+        "line_count",
+        "overlaps",
+        "path",
+        "problems",
+        "requests",
+        "runs",
+        "source",
+        "steered",
     )  # fmt: skip
 
     def __init__(self, path: str, source: Any) -> None:

@@ -57,6 +57,17 @@ MIXED_CONTENT = 2  # a row of results that holds something else too: it can't be
 SHOWS_PROGRESS = 4  # an assistant text with a counter such as "step 3/40"
 BROKEN_SHAPE = 8  # the row has a ShapeProblem
 SHARED_LINE = 16  # one of several records on one physical line
+EMPTY_CONTENT = 32  # content is "" or []
+EMPTY_LIST = 64  # content is []
+EMPTY_TEXT = 128  # a text block without text
+BLANK_TEXT = 256  # all there is to read is white space
+UNSIGNED_THINKING = 512  # a thinking block without a usable signature
+SIGNED_THINKING = 1024  # a thinking block with one, or a redacted one
+TEXT_AFTER_CALL = 2048  # a text block behind a call of the same row
+TEXT_BEFORE_RESULT = 4096  # a row of results that opens with something else
+ARGUMENTS_NOT_OBJECT = 8192  # a call whose arguments are a string, a list or null
+ENDS_IN_THINKING = 16384  # the last row only: its last block is thinking
+ENDS_BLANK = 32768  # the last row only: an assistant text that ends in white space
 
 
 class LineProblem(NamedTuple):
@@ -100,20 +111,20 @@ class Transcript:
     """What one stored transcript says, and where on disk it says it."""
 
     __slots__ = (
-        "path",
+        "_index_of_line",
+        "blank_lines",
+        "ends_with_eol",
+        "eol",
         "format",
+        "line_problems",
+        "messages",
+        "path",
+        "repeated_lines",
+        "shape_problem_count",
+        "shape_problems",
         "source",
         "starts",
-        "messages",
-        "line_problems",
-        "shape_problems",
-        "shape_problem_count",
-        "repeated_lines",
-        "blank_lines",
         "unusual",
-        "eol",
-        "ends_with_eol",
-        "_index_of_line",
     )
 
     def __init__(self, path: str, format: str, source: Source) -> None:
@@ -233,19 +244,19 @@ class Session:
     """One transcript with all that lies beside it: what a rule gets to see."""
 
     __slots__ = (
-        "transcript",
-        "pairing",
-        "events",
-        "metadata",
-        "folder",
-        "session_id",
-        "liveness",
-        "as_request",
-        "rewound",
-        "load_backup",
-        "read_recorded",
         "_backup",
         "_turns",
+        "as_request",
+        "events",
+        "folder",
+        "liveness",
+        "load_backup",
+        "metadata",
+        "pairing",
+        "read_recorded",
+        "rewound",
+        "session_id",
+        "transcript",
     )
 
     def __init__(self, transcript: Transcript, pairing: Pairing, **beside: Any) -> None:
@@ -262,7 +273,7 @@ class Session:
         """A `.bak-pre-rewind-*` file lies beside it: what the events know more was taken out on purpose."""
         self.load_backup: Callable[[], Backup | None] | None = beside.get("load_backup")
         self.read_recorded: Callable[[EventLog, ToolRun], RecordedResult] | None = beside.get("read_recorded")
-        self._backup: Backup | None | bool = False
+        self._backup: Backup | bool | None = False
         self._turns: tuple[Turn, ...] | None = None
 
     @property
@@ -292,8 +303,9 @@ class Session:
     def with_transcript(self, transcript: Transcript, pairing: Pairing) -> Session:
         """The same surroundings around other bytes, for a file that is planned but not written."""
         other = Session(transcript, pairing)
-        for name in self.__slots__[2:-1]:
-            setattr(other, name, getattr(self, name))
+        for name in self.__slots__:
+            if name not in ("transcript", "pairing", "_turns"):
+                setattr(other, name, getattr(self, name))
         return other
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from doctor.findings import Content, Edit, FileSpan, Fix, LineOf, Safety
 from doctor.model import MIXED_CONTENT, SHARED_LINE, CallPair, Message, ResultSite, Session
 
@@ -69,7 +71,7 @@ def is_same_row(session: Session, earlier: int, later: int) -> bool:
 def has_copy(session: Session, pair: CallPair) -> bool:
     """Whether the call's whole row stands twice, so that its copy goes first."""
     indexes = next((indexes for call_id, indexes in session.pairing.reused if call_id == pair.call.id), ())
-    return any(is_same_row(session, earlier, later) for earlier, later in zip(indexes, indexes[1:], strict=False) if pair.index in (earlier, later))
+    return any(is_same_row(session, earlier, later) for earlier, later in pairwise(indexes) if pair.index in (earlier, later))
 
 
 def find_foreign_turn(session: Session, pair: CallPair, site: ResultSite) -> list[tuple[int, Message]]:
@@ -119,7 +121,7 @@ def find_in_backup(session: Session, line: int, prefix: bytes, suffix: bytes = b
             continue
         start = transcript.starts[message.line]
         length = transcript.starts[message.line + 1] - start
-        if length < len(prefix) + len(suffix) or not transcript.source.read(start, len(prefix)) == prefix:
+        if length < len(prefix) + len(suffix) or transcript.source.read(start, len(prefix)) != prefix:
             continue
         body = transcript.read_line(message.line)
         if body.endswith(suffix):

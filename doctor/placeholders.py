@@ -18,13 +18,14 @@ CONTENT = '{"error": "unknown_error", "message": "Tool execution was interrupted
 LONGEST = 2_000
 """No maker writes a longer placeholder; longer contents are real without a look."""
 
-_REPAIR = re.compile(r'^\{"error": ?"unknown_error"(?:, ?"message": ?"(?:[^"\\]|\\.)*")?\}$')
-_FORK = re.compile(r'^\{.*"error": ?"[^"]*\bfork', re.IGNORECASE | re.DOTALL)
-_CANCEL = re.compile(r'^\{(?=.*"cancelled": ?true)(?=.*"tool":)(?=.*"error": ?"[^"]*cancel)', re.IGNORECASE | re.DOTALL)
+# Strings, compiled at first use: compiling these at import would cost a tenth of the start-up.
+_REPAIR = r'^\{"error": ?"unknown_error"(?:, ?"message": ?"(?:[^"\\]|\\.)*")?\}$'
+_FORK = r'(?is)^\{.*"error": ?"[^"]*\bfork'
+_CANCEL = r'(?is)^\{(?=.*"cancelled": ?true)(?=.*"tool":)(?=.*"error": ?"[^"]*cancel)'
 _CLOSINGS = (
-    re.compile(r"^The previous tool calls? (?:were|was) interrupted\. This response was automatically repaired"),
-    re.compile(r"session (?:was )?fork", re.IGNORECASE),
-    re.compile(r"^The previous operation was cancelled"),
+    r"^The previous tool calls? (?:were|was) interrupted\. This response was automatically repaired",
+    r"(?i)session (?:was )?fork",
+    r"^The previous operation was cancelled",
 )
 
 
@@ -40,11 +41,11 @@ def find_maker(content: Any, metadata: Any) -> str:
     if not isinstance(content, str) or len(content) > LONGEST:
         return ""
     if content.startswith("{"):
-        if "unknown_error" in content and _REPAIR.match(content):
+        if "unknown_error" in content and re.match(_REPAIR, content):
             return "repair"
-        if '"forked"' in content and _FORK.match(content):
+        if '"forked"' in content and re.match(_FORK, content):
             return "fork"
-        if '"cancelled"' in content and _CANCEL.match(content):
+        if '"cancelled"' in content and re.match(_CANCEL, content):
             return "cancel"
     elif content.startswith("[SYSTEM ERROR: Tool result missing"):
         return "provider"
@@ -53,7 +54,7 @@ def find_maker(content: Any, metadata: Any) -> str:
 
 def is_invented_reply(text: str) -> bool:
     """Whether an assistant text is the closing row of a repair, a fork or a cancel rather than the model's own."""
-    return len(text) <= LONGEST and any(shape.search(text) for shape in _CLOSINGS)
+    return len(text) <= LONGEST and any(re.search(shape, text) for shape in _CLOSINGS)
 
 
 def build_row(call_id: str, name: str, code: str, content: str = CONTENT, source: str = "placeholder") -> dict[str, Any]:

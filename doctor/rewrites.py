@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from doctor.findings import Edit, Fix, Safety
@@ -16,10 +16,24 @@ from doctor.model import Session
 Row = dict[str, Any]
 
 
+def write_row(row: Mapping[str, Any], like: bytes) -> bytes:
+    """One row as JSON in the style of a neighbouring line: its separators, and ASCII only where the neighbour is.
+
+    Lone surrogates are written as escapes, since they have no UTF-8 form.
+    """
+    compact = b'": ' not in like[:200] and b'":' in like[:200]
+    separators = (",", ":") if compact else (", ", ": ")
+    # A neighbour that is ASCII though it holds \u escapes was written ASCII-only (amplifier-agent does that).
+    ascii_only = like.isascii() and b"\\u" in like
+    text = json.dumps(row, ensure_ascii=ascii_only, separators=separators)
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(row, ensure_ascii=True, separators=separators).encode("ascii")
+
+
 def rewrite_line(session: Session, line: int, title: str, change: Callable[[Row], Row | None]) -> Fix | None:
     """A fix that replaces a row by what `change` makes of it; None when there is nothing to change. The old bytes go to the quarantine."""
-    from doctor.rulekit import write_row
-
     body = session.transcript.read_line(line)
     row = session.transcript.read_row(line)
     changed = change(row) if isinstance(row, dict) else None
@@ -80,7 +94,9 @@ def stringify_ids(row: Row) -> Row | None:
     places = [(changed, "tool_call_id")]
     for key in ("tool_calls", "content"):
         items = changed.get(key)
-        places += [(item, name) for item in items if isinstance(item, dict) for name in ("id", "tool_call_id")] if isinstance(items, list) else []
+        places += (
+            [(item, name) for item in items if isinstance(item, dict) for name in ("id", "tool_call_id")] if isinstance(items, list) else []
+        )
     touched = False
     for item, name in places:
         if isinstance(item.get(name), int) and not isinstance(item.get(name), bool):

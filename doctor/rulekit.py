@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from doctor import moves, placeholders, rewrites
-from doctor.eventlog import EventLog, Execution, Overlap, ToolRun
+from doctor import evidence, examples, moves, placeholders, rewrites
+from doctor.eventlog import EventLog, Execution, Overlap, Request, ToolRun
 from doctor.findings import Confidence, Edit, FileSpan, Finding, Fix, Interval, LineOf, Related, Safety, Severity
 from doctor.model import (
     BROKEN_SHAPE,
@@ -26,12 +25,13 @@ from doctor.model import (
     ToolResult,
     Transcript,
 )
+from doctor.rewrites import write_row
 
 __all__ = [
     "BROKEN_SHAPE", "MIXED_CONTENT", "SHARED_LINE", "SHOWS_PROGRESS", "SPELLED_AS_BLOCK", "SPELLED_FOREIGN", "SPELLED_IN_LIST",
     "SPELLINGS_DISAGREE", "CallPair", "Confidence", "Edit", "EventLog", "Execution", "FileSpan", "Finding", "Fix", "Interval", "LineOf",
-    "Message", "Overlap", "Related", "ResultSite", "Rule", "Safety", "Session", "Severity", "ToolCall", "ToolResult", "ToolRun",
-    "Transcript", "between", "moves", "placeholders", "rewrites", "row_number", "rule", "short_id", "write_row",
+    "Message", "Overlap", "Related", "Request", "ResultSite", "Rule", "Safety", "Session", "Severity", "ToolCall", "ToolResult", "ToolRun",
+    "Transcript", "between", "evidence", "examples", "moves", "placeholders", "rewrites", "row_number", "rule", "short_id", "write_row",
 ]  # fmt: skip
 
 Example = str | bytes | Mapping[str, str | bytes]
@@ -55,7 +55,9 @@ class Rule(NamedTuple):
         return self.documentation.strip().splitlines()[0]
 
 
-def rule(*, code: str, name: str, severity: Severity, bad: Example, good: Example) -> Callable[[Callable[[Session], Iterator[Finding]]], Rule]:
+def rule(
+    *, code: str, name: str, severity: Severity, bad: Example, good: Example
+) -> Callable[[Callable[[Session], Iterator[Finding]]], Rule]:
     """Makes a Rule of a check function. `bad` must be reported under this code, `good` must not."""
 
     def make(check: Callable[[Session], Iterator[Finding]]) -> Rule:
@@ -81,19 +83,3 @@ def between(session: Session, first: int, last: int) -> list[tuple[int, Message]
     """The messages strictly between two message indexes."""
     low, high = sorted((first, last))
     return [(index, session.transcript.messages[index]) for index in range(low + 1, high)]
-
-
-def write_row(row: Mapping[str, Any], like: bytes) -> bytes:
-    """One row as JSON in the style of a neighbouring line: its separators, and ASCII only where the neighbour is.
-
-    Lone surrogates are written as escapes, since they have no UTF-8 form.
-    """
-    compact = b'": ' not in like[:200] and b'":' in like[:200]
-    separators = (",", ":") if compact else (", ", ": ")
-    # A neighbour that is ASCII though it holds \u escapes was written ASCII-only (amplifier-agent does that).
-    ascii_only = like.isascii() and b"\\u" in like
-    text = json.dumps(row, ensure_ascii=ascii_only, separators=separators)
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError:
-        return json.dumps(row, ensure_ascii=True, separators=separators).encode("ascii")

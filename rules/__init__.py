@@ -1,1 +1,1 @@
-"""The rules, one module each. They are installed as `doctor.rules` and found by `doctor.analysis.registry`; nothing imports them by name."""
+"""The rules, one module each. They are installed as `doctor.rules`, found by `doctor.analysis.registry`; nothing imports one by name."""

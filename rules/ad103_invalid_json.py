@@ -32,7 +32,11 @@ def find_invalid_json(session: Session) -> Iterator[Finding]:
             fix = moves.restore_or_take_out(session, problem.line, prefix if len(prefix) >= TELLING_BYTES else b"")
             yield Finding(problem.line, f"the line is not JSON: {problem.message}", fix, column=problem.column)
         elif problem.kind == "deep":
-            yield Finding(problem.line, f"the row is {problem.message}: another parser may read it, so it stays", confidence=Confidence.POSSIBLE)
+            yield Finding(
+                problem.line, f"the row is {problem.message}: another parser may read it, so it stays", confidence=Confidence.POSSIBLE
+            )
         elif problem.kind == "constant":
-            fix = rewrites.rewrite_line(session, problem.line, f"write null for the number in row {problem.line + 1}", rewrites.replace_constants)
+            fix = rewrites.rewrite_line(
+                session, problem.line, f"write null for the number in row {problem.line + 1}", rewrites.replace_constants
+            )
             yield Finding(problem.line, f"{problem.message}: strict readers refuse the row", fix, column=problem.column)

@@ -43,4 +43,6 @@ def fix_bytes(session: Session, line: int, column: int) -> Fix:
         json.loads(readable)
     except (ValueError, RecursionError):
         return fix
-    return Fix(f"write U+FFFD for the bytes of row {line + 1} that are not UTF-8", Safety.UNSAFE, (Edit(line, line + 1, (readable,)),), (line,))
+    return Fix(
+        f"write U+FFFD for the bytes of row {line + 1} that are not UTF-8", Safety.UNSAFE, (Edit(line, line + 1, (readable,)),), (line,)
+    )

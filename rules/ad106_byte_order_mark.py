@@ -25,5 +25,7 @@ def find_byte_order_mark(session: Session) -> Iterator[Finding]:
     for problem in session.transcript.line_problems:
         if problem.kind == "bom":
             record = session.transcript.read_line(problem.line)[3:]
-            fix = Fix(f"take the byte order mark off row {problem.line + 1}", Safety.SAFE, (Edit(problem.line, problem.line + 1, (record,)),))
+            fix = Fix(
+                f"take the byte order mark off row {problem.line + 1}", Safety.SAFE, (Edit(problem.line, problem.line + 1, (record,)),)
+            )
             yield Finding(problem.line, problem.message, fix)

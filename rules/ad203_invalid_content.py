@@ -35,7 +35,9 @@ def find_invalid_content(session: Session) -> Iterator[Finding]:
             if problem.where in ("", "content"):
                 fix = rewrites.rewrite_line(session, problem.line, f"fill the missing content of row {problem.line + 1}", fill_content)
             elif "'tool_use'" in problem.message:
-                fix = rewrites.rewrite_line(session, problem.line, f"spell the calls of row {problem.line + 1} as Amplifier does", rewrites.spell_calls)
+                fix = rewrites.rewrite_line(
+                    session, problem.line, f"spell the calls of row {problem.line + 1} as Amplifier does", rewrites.spell_calls
+                )
             yield Finding(problem.line, f"{problem.message}: the client can't load this row", fix)
     hidden = session.transcript.shape_problem_count - len(session.transcript.shape_problems)
     if hidden > 0:

@@ -27,6 +27,7 @@ from doctor.rulekit import (
     Safety,
     Session,
     Severity,
+    examples,
     moves,
     placeholders,
     rule,
@@ -34,11 +35,8 @@ from doctor.rulekit import (
     write_row,
 )
 
-BAD = (
-    '{"role": "user", "content": "hi"}\n{"role": "assistant", "content": [{"type": "tool_call", "id": "a", "name": "bash", "input": {}}], '
-    '"tool_calls": [{"id": "a", "tool": "bash", "arguments": {}}]}\n'
-)
-GOOD = BAD + '{"role": "tool", "name": "bash", "tool_call_id": "a", "content": "ok"}\n'
+BAD = examples.user("hi") + examples.call("a")
+GOOD = BAD + examples.result("a")
 BOTH = SPELLED_AS_BLOCK | SPELLED_IN_LIST
 
 
@@ -57,7 +55,9 @@ def find_missing_result(session: Session) -> Iterator[Finding]:
         at_tail = moves.find_answer_line(session, pair.index) >= session.transcript.line_count
         text = f"{pair.call.name or 'call'} ({short_id(pair.call.id)}) has no result"
         if at_tail and session.liveness.is_live:
-            yield Finding(message.line, f"{text} yet: the session is live", ids=(pair.call.id,), confidence=Confidence.POSSIBLE, at_most=Severity.INFO)
+            yield Finding(
+                message.line, f"{text} yet: the session is live", ids=(pair.call.id,), confidence=Confidence.POSSIBLE, at_most=Severity.INFO
+            )
             continue
         why = f"the event log can't give it back: {recorded.refusal}" if recorded is not None else ""
         text += ": the turn was interrupted" if at_tail else ""

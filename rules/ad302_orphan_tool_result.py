@@ -15,13 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Fix, Related, Safety, Session, Severity, moves, row_number, rule, short_id
+from doctor.rulekit import Finding, Fix, Related, Safety, Session, Severity, examples, moves, row_number, rule, short_id
 
-BAD = '{"role": "user", "content": "hi"}\n{"role": "tool", "name": "bash", "tool_call_id": "z", "content": "ok"}'
-GOOD = (
-    '{"role": "assistant", "content": [{"type": "tool_call", "id": "z", "name": "bash", "input": {}}], '
-    '"tool_calls": [{"id": "z", "tool": "bash", "arguments": {}}]}\n{"role": "tool", "name": "bash", "tool_call_id": "z", "content": "ok"}'
-)
+BAD = examples.user("hi") + examples.result("z")
+GOOD = examples.call("z") + examples.result("z")
 
 
 @rule(code="AD302", name="orphan-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD)
@@ -32,7 +29,11 @@ def find_orphan_result(session: Session) -> Iterator[Finding]:
             continue
         line = moves.line_of(session, site)
         run = session.events.runs.get(call_id) if session.events is not None else None
-        why = f"its call is in the event log (line {row_number(run.pre_line)}), its row was lost" if run is not None and run.pre_line >= 0 else ""
+        why = (
+            f"its call is in the event log (line {row_number(run.pre_line)}), its row was lost"
+            if run is not None and run.pre_line >= 0
+            else ""
+        )
         if moves.is_movable(session, site):
             fix = Fix(f"take row {line + 1} out, into the quarantine", Safety.UNSAFE, (moves.delete_line(line),), (line,))
         else:

@@ -16,16 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import CallPair, Confidence, Finding, Related, ResultSite, Session, Severity, moves, rule, short_id
+from doctor.rulekit import CallPair, Confidence, Finding, Related, ResultSite, Session, Severity, examples, moves, rule, short_id
 
-CALL = (
-    '{"role": "assistant", "content": [{"type": "tool_call", "id": "a", "name": "bash", "input": {}}], '
-    '"tool_calls": [{"id": "a", "tool": "bash", "arguments": {}}]}\n'
-)
-USER = '{"role": "user", "content": "and now?"}\n'
-RESULT = '{"role": "tool", "name": "bash", "tool_call_id": "a", "content": "ok"}\n'
-BAD = CALL + USER + RESULT
-GOOD = CALL + RESULT + USER
+BAD = examples.call("a") + examples.user("and now?") + examples.result("a")
+GOOD = examples.call("a") + examples.result("a") + examples.user("and now?")
 
 
 @rule(code="AD303", name="displaced-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD)

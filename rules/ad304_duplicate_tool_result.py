@@ -15,15 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import CallPair, Finding, Fix, Related, ResultSite, Safety, Session, Severity, moves, rule, short_id
+from doctor.rulekit import CallPair, Finding, Fix, Related, ResultSite, Safety, Session, Severity, examples, moves, rule, short_id
 
-CALL = (
-    '{"role": "assistant", "content": [{"type": "tool_call", "id": "a", "name": "bash", "input": {}}], '
-    '"tool_calls": [{"id": "a", "tool": "bash", "arguments": {}}]}\n'
-)
-RESULT = '{"role": "tool", "name": "bash", "tool_call_id": "a", "content": "ok"}\n'
-BAD = CALL + RESULT + RESULT
-GOOD = CALL + RESULT
+BAD = examples.call("a") + examples.result("a") + examples.result("a")
+GOOD = examples.call("a") + examples.result("a")
 
 
 @rule(code="AD304", name="duplicate-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD)
@@ -49,7 +44,9 @@ def describe(session: Session, pair: CallPair, kept: ResultSite, extra: ResultSi
     if foreign:
         text += f", behind {moves.describe_message(session, foreign[0][0])}"
     if moves.is_movable(session, extra):
-        fix = Fix(f"take row {line + 1} out, into the quarantine; row {kept_line + 1} stays", Safety.SAFE, (moves.delete_line(line),), (line,))
+        fix = Fix(
+            f"take row {line + 1} out, into the quarantine; row {kept_line + 1} stays", Safety.SAFE, (moves.delete_line(line),), (line,)
+        )
     else:
         fix = Fix(f"take the second result out of row {line + 1} by hand, the row holds more", Safety.MANUAL)
     related = (

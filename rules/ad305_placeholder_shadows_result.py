@@ -29,6 +29,7 @@ from doctor.rulekit import (
     Safety,
     Session,
     Severity,
+    examples,
     moves,
     placeholders,
     rule,
@@ -36,14 +37,8 @@ from doctor.rulekit import (
     write_row,
 )
 
-CALL = (
-    '{"role": "assistant", "content": [{"type": "tool_call", "id": "a", "name": "bash", "input": {}}], '
-    '"tool_calls": [{"id": "a", "tool": "bash", "arguments": {}}]}\n'
-)
-PLACEHOLDER = '{"role": "tool", "tool_call_id": "a", "name": "bash", "content": "{\\"error\\": \\"unknown_error\\"}"}\n'
-RESULT = '{"role": "tool", "name": "bash", "tool_call_id": "a", "content": "ok"}\n'
-BAD = CALL + PLACEHOLDER + '{"role": "user", "content": "and now?"}\n' + RESULT
-GOOD = CALL + PLACEHOLDER
+BAD = examples.call("a") + examples.placeholder("a") + examples.user("and now?") + examples.result("a")
+GOOD = examples.call("a") + examples.placeholder("a")
 
 
 @rule(code="AD305", name="placeholder-shadows-result", severity=Severity.ERROR, bad=BAD, good=GOOD)
@@ -77,7 +72,9 @@ def describe_transcript_case(session: Session, pair: CallPair, shadows: list[Res
         *(Related(message.line, "foreign turn") for _, message in foreign[:4]),
         Related(real_line, f"the real result, belongs behind row {call_line + 1}"),
     )
-    return Finding(line, text, fix_from_transcript(session, pair, shadows, real), related, (pair.call.id,), why=explain(session, pair, line))
+    return Finding(
+        line, text, fix_from_transcript(session, pair, shadows, real), related, (pair.call.id,), why=explain(session, pair, line)
+    )
 
 
 def explain(session: Session, pair: CallPair, line: int) -> str:

@@ -14,14 +14,12 @@ edits a recorded row; calls that share an id but differ are left for a person.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
-from doctor.rulekit import Finding, Fix, Related, Safety, Session, Severity, moves, rewrites, rule, short_id
+from doctor.rulekit import Finding, Fix, Related, Safety, Session, Severity, examples, moves, rewrites, rule, short_id
 
-BLOCK = '{"type": "tool_call", "id": "a", "name": "bash", "input": {}}'
-ITEM = '{"id": "a", "tool": "bash", "arguments": {}}'
-RESULT = '\n{"role": "tool", "name": "bash", "tool_call_id": "a", "content": "ok"}'
-BAD = f'{{"role": "assistant", "content": [{BLOCK}, {BLOCK}], "tool_calls": [{ITEM}, {ITEM}]}}' + RESULT
-GOOD = f'{{"role": "assistant", "content": [{BLOCK}], "tool_calls": [{ITEM}]}}' + RESULT
+BAD = examples.call("a", "a") + examples.result("a")
+GOOD = examples.call("a") + examples.result("a")
 
 
 @rule(code="AD306", name="duplicate-tool-call", severity=Severity.ERROR, bad=BAD, good=GOOD)
@@ -33,7 +31,7 @@ def find_duplicate_call(session: Session) -> Iterator[Finding]:
         yield Finding(line, f"the id {short_id(call_id)} stands twice in one assistant row", fix, ids=(call_id,))
     reported: set[int] = set()
     for call_id, indexes in session.pairing.reused:
-        for earlier, later in zip(indexes, indexes[1:], strict=False):
+        for earlier, later in pairwise(indexes):
             if later in reported or not moves.is_same_row(session, earlier, later):
                 continue
             reported.add(later)

@@ -14,15 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Related, Session, Severity, moves, rule, short_id
+from doctor.rulekit import Finding, Related, Session, Severity, examples, moves, rule, short_id
 
-CALL = (
-    '{"role": "assistant", "content": [{"type": "tool_call", "id": "a", "name": "bash", "input": {}}], '
-    '"tool_calls": [{"id": "a", "tool": "bash", "arguments": {}}]}\n'
-)
-RESULT = '{"role": "tool", "name": "bash", "tool_call_id": "a", "content": "ok"}\n'
-BAD = RESULT + CALL
-GOOD = CALL + RESULT
+BAD = examples.result("a") + examples.call("a")
+GOOD = examples.call("a") + examples.result("a")
 
 
 @rule(code="AD307", name="result-before-call", severity=Severity.ERROR, bad=BAD, good=GOOD)

@@ -14,23 +14,20 @@ It is only reported: a new id would change recorded rows, and most providers tak
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
-from doctor.rulekit import Finding, Related, Session, Severity, moves, rule, short_id
+from doctor.rulekit import Finding, Related, Session, Severity, examples, moves, rule, short_id
 
-TURN = (
-    '{"role": "assistant", "content": [{"type": "tool_call", "id": "%s", "name": "bash", "input": {}}], '
-    '"tool_calls": [{"id": "%s", "tool": "bash", "arguments": {}}]}\n{"role": "tool", "name": "bash", "tool_call_id": "%s", "content": "ok"}\n'
-)
-USER = '{"role": "user", "content": "again"}\n'
-BAD = TURN % ("a", "a", "a") + USER + TURN % ("a", "a", "a")
-GOOD = TURN % ("a", "a", "a") + USER + TURN % ("b", "b", "b")
+FIRST = examples.call("a") + examples.result("a") + examples.user("again")
+BAD = FIRST + examples.call("a") + examples.result("a")
+GOOD = FIRST + examples.call("b") + examples.result("b")
 
 
 @rule(code="AD308", name="reused-tool-id", severity=Severity.WARNING, bad=BAD, good=GOOD)
 def find_reused_id(session: Session) -> Iterator[Finding]:
     messages = session.transcript.messages
     for call_id, indexes in session.pairing.reused:
-        copies = (moves.is_same_row(session, earlier, later) for earlier, later in zip(indexes, indexes[1:], strict=False))
+        copies = (moves.is_same_row(session, earlier, later) for earlier, later in pairwise(indexes))
         if not call_id or all(copies):
             continue
         lines = [messages[index].line for index in indexes]

@@ -17,20 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Edit, Finding, Fix, LineOf, Related, Safety, Session, Severity, moves, rule
+from doctor.rulekit import Confidence, Edit, Finding, Fix, LineOf, Related, Safety, Session, Severity, examples, moves, rule
 
 BAD = {
-    "transcript.jsonl": '{"role": "user", "content": "A"}\n{"role": "user", "content": "B"}\n{"role": "assistant", "content": "to A"}\n',
-    "events.jsonl": (
-        '{"ts": "2026-01-02T03:00:00.000+00:00", "event": "execution:start", "session_id": "s", "data": {"prompt": "A"}}\n'
-        '{"ts": "2026-01-02T03:00:00.500+00:00", "event": "tool:pre", "session_id": "s", "data": {"tool_name": "bash", "tool_call_id": "a"}}\n'
-        '{"ts": "2026-01-02T03:00:01.000+00:00", "event": "execution:start", "session_id": "s", "data": {"prompt": "B"}}\n'
-        '{"ts": "2026-01-02T03:00:01.500+00:00", "event": "orchestrator:complete", "session_id": "s", "status": "error", "data": {}}\n'
-        '{"ts": "2026-01-02T03:00:02.000+00:00", "event": "tool:post", "session_id": "s", "data": {"tool_name": "bash", "tool_call_id": "a", "result": {}}}\n'
-        '{"ts": "2026-01-02T03:00:03.000+00:00", "event": "orchestrator:complete", "session_id": "s", "status": "success", "data": {}}\n'
-    ),
+    "transcript.jsonl": examples.user("A") + examples.user("B") + examples.reply("to A"),
+    "events.jsonl": examples.event(0, "execution:start", prompt="A")
+    + examples.event(1, "tool:pre", tool_name="bash", tool_call_id="a")
+    + examples.event(2, "execution:start", prompt="B")
+    + examples.event(3, "orchestrator:complete", "error")
+    + examples.event(4, "tool:post", tool_name="bash", tool_call_id="a", result={})
+    + examples.event(5, "orchestrator:complete", "success"),
 }
-GOOD = '{"role": "user", "content": "A"}\n{"role": "assistant", "content": "to A"}\n'
+GOOD = examples.user("A") + examples.reply("to A")
 
 
 @rule(code="AD401", name="trailing-assistant-prefill", severity=Severity.ERROR, bad=BAD, good=GOOD)

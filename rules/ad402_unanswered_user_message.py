@@ -14,16 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Finding, Related, Session, Severity, rule
+from doctor.rulekit import Confidence, Finding, Related, Session, Severity, examples, rule
 
 BAD = {
-    "transcript.jsonl": '{"role": "user", "content": "hi"}\n',
-    "events.jsonl": (
-        '{"ts": "2026-01-02T03:00:00.000+00:00", "event": "execution:start", "session_id": "s", "data": {"prompt": "hi"}}\n'
-        '{"ts": "2026-01-02T03:00:01.000+00:00", "event": "orchestrator:complete", "session_id": "s", "status": "error", "data": {}}\n'
-    ),
+    "transcript.jsonl": examples.user("hi"),
+    "events.jsonl": examples.event(0, "execution:start", prompt="hi") + examples.event(1, "orchestrator:complete", "error"),
 }
-GOOD = '{"role": "user", "content": "hi"}\n{"role": "assistant", "content": "hello"}\n'
+GOOD = examples.user("hi") + examples.reply("hello")
 
 
 @rule(code="AD402", name="unanswered-user-message", severity=Severity.WARNING, bad=BAD, good=GOOD)

@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from doctor.rulekit import Finding, Related, Session, Severity, rule
+from doctor.rulekit import Finding, Related, Session, Severity, examples, rule
 
-USER = '{"role": "user", "content": "where is it?"}\n'
-REPLY = '{"role": "assistant", "content": "It is in the drawer."}\n'
-BAD = USER + REPLY + '{"role": "assistant", "content": "it is in the  drawer."}\n'
+USER = examples.user("where is it?")
+REPLY = examples.reply("It is in the drawer.")
+BAD = USER + REPLY + examples.reply("it is in the  drawer.")
 GOOD = USER + REPLY + USER + REPLY
 
 
@@ -37,7 +37,9 @@ def find_double_reply(session: Session) -> Iterator[Finding]:
                 continue
             if text in seen:
                 related = (Related(seen[text], "the reply"), Related(line, "the same again"))
-                yield Finding(line, f"the reply in row {line + 1} says the same as row {seen[text] + 1}, with no user message between", None, related)
+                yield Finding(
+                    line, f"the reply in row {line + 1} says the same as row {seen[text] + 1}, with no user message between", None, related
+                )
             seen.setdefault(text, line)
 
 

@@ -17,15 +17,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from doctor.rulekit import SHOWS_PROGRESS, Confidence, Finding, Related, Session, Severity, rule
+from doctor.rulekit import SHOWS_PROGRESS, Confidence, Finding, Related, Session, Severity, examples, rule
 
-USER = '{"role": "user", "content": "how far?"}\n'
-REPLY = '{"role": "assistant", "content": "Run 47bf3703 is at step %s."}\n'
-BAD = USER + REPLY % "3/40" + REPLY % "1/40"
-GOOD = USER + REPLY % "1/40" + REPLY % "3/40"
-COUNTER = re.compile(r"\b(?:step|task|progress|iteration)\b[^\n]{0,12}?(\d+)\s*(?:/|of)\s*(\d+)", re.IGNORECASE)
-RUN = re.compile(r"\brun\s+(?:id\s+)?[`#]?([0-9a-f]{6,}|[\w-]*\d[\w-]*)", re.IGNORECASE)
-RESTART = re.compile(r"\b(?:restart|retry|retrying|again|new run|start(?:ed|ing)? over)\b", re.IGNORECASE)
+FIRST = examples.user("how far?") + examples.reply("Run 47bf3703 is at step 3/40.")
+BAD = FIRST + examples.reply("Run 47bf3703 is at step 1/40.")
+GOOD = FIRST + examples.reply("Run 47bf3703 is at step 4/40.")
+COUNTER = r"(?i)\b(?:step|task|progress|iteration)\b[^\n]{0,12}?(\d+)\s*(?:/|of)\s*(\d+)"
+RUN = r"(?i)\brun\s+(?:id\s+)?[`#]?([0-9a-f]{6,}|[\w-]*\d[\w-]*)"
+RESTART = r"(?i)\b(?:restart|retry|retrying|again|new run|start(?:ed|ing)? over)\b"
 
 
 class Progress(NamedTuple):
@@ -63,10 +62,10 @@ def read_progress(session: Session, line: int) -> Progress | None:
     content = row.get("content") if isinstance(row, dict) else ""
     if isinstance(content, list):
         content = " ".join(block["text"] for block in content if isinstance(block, dict) and isinstance(block.get("text"), str))
-    counter = COUNTER.search(content)
-    if counter is None or int(counter[1]) > int(counter[2]) or RESTART.search(content):
+    counter = re.search(COUNTER, content)
+    if counter is None or int(counter[1]) > int(counter[2]) or re.search(RESTART, content):
         return None
-    run = RUN.search(content)
+    run = re.search(RUN, content)
     return Progress(line, run[1] if run else "", int(counter[1]), int(counter[2]))
 
 

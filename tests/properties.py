@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from random import Random
 from typing import NamedTuple
 
 from tests.support.damage import MOVING, damage_session
-from tests.support.properties import TRANSCRIPT, Violation, examine_damaged, examine_sound, list_expected
+from tests.support.properties import TRANSCRIPT, Room, Violation, examine_damaged, examine_sound, list_expected
 from tests.support.sessions import build_session
 
 MOST_TRIES = 400
@@ -115,6 +116,11 @@ def write_failure(folder: str, case: Case, violations: list[Violation], count: i
         file.writelines(f"{found.kind}\n    {found.detail}\n" for found in violations)
         file.write("\nin the lines that are left:\n")
         file.writelines(f"{found.kind}\n    {found.detail}\n" for found in examine_case(case, files))
+        file.write("\nwhat check says of them:\n")
+        with Room(files) as room:
+            for seen in (seen for one in room.check().files for seen in one.diagnostics):
+                fix = f"{seen.fix.safety.name}: {seen.fix.title}" if seen.fix else "no fix"
+                file.write(f"{seen.severity} {seen.code} line {seen.line}: {seen.message}\n    {fix}\n")
     return path
 
 
@@ -123,10 +129,11 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0, help="number of the first session")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--failures", metavar="DIR", default="property-failures", help="where the cut-down failures go")
+    parser.add_argument("--failures", metavar="DIR", help="where the cut-down failures go (default: a new temporary folder)")
     wanted = parser.parse_args()
     from multiprocessing import Pool
 
+    folder = wanted.failures or os.path.join(tempfile.gettempdir(), f"property-failures-{os.getpid()}")
     kinds: Counter[str] = Counter()
     damage_of: dict[str, Counter[str]] = {}
     failed = done = 0
@@ -141,7 +148,7 @@ def main() -> int:
                 damage_of.setdefault(violation.kind, Counter()).update(damage or ["none"])
                 if kinds[violation.kind] <= KEPT_OF_A_KIND:
                     others = [violation, *(found for found in violations if found is not violation)]
-                    path = write_failure(wanted.failures, draw_case(number), others, kinds[violation.kind])
+                    path = write_failure(folder, draw_case(number), others, kinds[violation.kind])
                     print(f"FAILED session {number}: {violation.kind}: {violation.detail[:200]}\n       {path}", flush=True)
             if done % 500 == 0:
                 print(f"{done} of {wanted.count} sessions, {failed} failed, {time.monotonic() - start:.0f} s", flush=True)

@@ -19,7 +19,7 @@ from doctor.sources.session import read_session
 from tests.support.cases import NOW
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
-CASES = sorted(path for path in FIXTURES.iterdir() if path.is_dir())
+CASES = sorted(path.parent for path in FIXTURES.glob("*/about.txt"))
 RULES = load_rules()
 
 

@@ -15,13 +15,13 @@ from tests.support.sessions import build_session, sessions
 sized = settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
-@settings(sized, max_examples=120)
+@settings(sized, max_examples=400)
 @given(sessions())
 def test_sound_session_has_no_finding_and_stays_as_it_is(draft) -> None:
     assert examine_sound(draft.files()) == []
 
 
-@settings(sized, max_examples=150)
+@settings(sized, max_examples=500)
 @given(st.randoms(use_true_random=False))
 def test_damaged_session_keeps_every_promise(random: Random) -> None:
     files, damage = damage_session(build_session(random), random)
@@ -29,7 +29,7 @@ def test_damaged_session_keeps_every_promise(random: Random) -> None:
     assert examine_damaged(files) == []
 
 
-@settings(sized, max_examples=100)
+@settings(sized, max_examples=300)
 @given(st.randoms(use_true_random=False))
 def test_no_recorded_result_is_missing_afterwards(random: Random) -> None:
     draft = build_session(random)

@@ -28,8 +28,10 @@ def diagnose(session: Session, rules: Sequence[Rule], excerpts: bool = True) -> 
     for rule in rules:
         try:
             found += [(rule, finding) for finding in rule.check(session)]
-        except Exception as error:  # noqa: BLE001 - one broken rule must not hide what the others see
-            failures.append(Failure(session.transcript.path, "rule-crash", f"rule {rule.code} crashed ({_place_crash(error)}); please report it"))
+        except Exception as error:
+            failures.append(
+                Failure(session.transcript.path, "rule-crash", f"rule {rule.code} crashed ({_place_crash(error)}); please report it")
+            )
     found.sort(key=_sort_key)
     diagnostics = [_stamp(session, rule, finding, excerpts and number < MOST_EXCERPTS) for number, (rule, finding) in enumerate(found)]
     return Diagnosis(tuple(diagnostics), tuple(failures))
@@ -90,7 +92,8 @@ def judge(session: Session, diagnostics: Sequence[Diagnostic]) -> str:
     errors = [found for found in diagnostics if found.severity is Severity.ERROR]
     if not session.transcript.messages and errors:
         return "after-fix" if any(found.fix and found.fix.safety is Safety.SAFE for found in errors) else "unknown"
-    blocking = [found for found in errors if found.fix is not None or found.fix_pass < 5]
+    # From 5 on the passes are about what the event log knows: only what can be put right stands in the way of a resume.
+    blocking = [found for found in errors if found.fix_pass < 5 or (found.fix is not None and found.fix.safety > Safety.MANUAL)]
     if not blocking:
         return "resumable"
     return "after-fix" if all(found.fix and found.fix.safety > Safety.MANUAL for found in blocking) else "not-resumable"

@@ -6,6 +6,7 @@ seven times a bare interpreter's start.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Sequence
 
@@ -16,6 +17,8 @@ Job = Callable[[], int]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code: 0 clean, 1 findings, 2 could not do the job, 130 interrupted."""
+    # A run makes many small tuples and no cycles, and ends soon: the collector would only count them (a fifth of the time on 200 MB).
+    gc.disable()
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         job = _find_fast_job(words) or _parse(words)

@@ -52,6 +52,10 @@ def print_report(report: Report, format: str, color: bool | None, options: Optio
     from doctor.output.reporters import find_reporter
 
     reporter = find_reporter(format)
+    if not options.excerpt:
+        from doctor.output.privacy import hide_contents
+
+        report = hide_contents(report)
     stdout = require_stdout()
     options = options._replace(color=wants_color(stdout, color, os.environ), width=measure_width(stdout))
     try:

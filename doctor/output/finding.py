@@ -24,12 +24,14 @@ def draw_findings(found: Iterable[Diagnostic], path: str, options: Options, cons
     for diagnostic in sorted(found, key=lambda item: -item.severity.rank):
         groups.setdefault((diagnostic.code, diagnostic.severity), []).append(diagnostic)
     lines: list[Text] = []
+    drawn: Severity | None = None
     for (code, _), members in groups.items():
         why = ""
         for diagnostic in members[:MOST_OF_ONE_CODE]:
             shown = diagnostic._replace(why="as above") if diagnostic.why and diagnostic.why == why else diagnostic
-            lines += [Text(""), *draw_finding(shown, path, options, console)]
-            why = diagnostic.why
+            gap = [] if drawn is Severity.INFO is shown.severity else [Text("")]
+            lines += [*gap, *draw_finding(shown, path, options, console)]
+            why, drawn = diagnostic.why, shown.severity
         rest = members[MOST_OF_ONE_CODE:]
         if rest:
             rows = [diagnostic.line for diagnostic in rest if diagnostic.line]
@@ -41,7 +43,11 @@ def draw_findings(found: Iterable[Diagnostic], path: str, options: Options, cons
 def draw_finding(found: Diagnostic, path: str, options: Options, console: Console) -> list[Text]:
     """One finding as lines that fit the width."""
     lines = hang(_draw_headline(found, path), 2, console, options.width)
-    lines += draw_excerpt(found.related, path, options.width, options.excerpt)
+    if found.severity is Severity.INFO and not found.intervals:
+        return lines
+    # Bars show the event lines already.
+    rows = [row for row in found.related if row.path == path] if found.intervals else found.related
+    lines += draw_excerpt(rows, path, options.width, options.excerpt)
     if found.intervals:
         lines += draw_intervals(found.intervals, options.width, options.excerpt)
     if found.why:
@@ -58,8 +64,8 @@ def _draw_headline(found: Diagnostic, path: str) -> Text:
     if found.confidence is Confidence.POSSIBLE or found.intervals:
         line.append(f", {found.confidence.value}", "yellow" if found.confidence is Confidence.POSSIBLE else "")
     line.append(f": {neutralise(cut(found.message, LONGEST_PROSE))}")
-    if not found.related and found.line and found.path == path:
-        line.append(f"  (row {found.line}, column {found.column})", "dim")
+    if (not found.related or found.severity is Severity.INFO) and found.line and found.path == path:
+        line.append(f"  (row {found.line}, column {found.column})" if found.column > 1 else f"  (row {found.line})", "dim")
     return line
 
 
@@ -78,8 +84,8 @@ def _draw_answers(wires: Mapping[str, str], console: Console, width: int) -> lis
 
 def _draw_fix(found: Diagnostic, console: Console, width: int) -> list[Text]:
     if found.fix is None:
-        # An overlap is history that explains other findings: they carry the fixes.
-        if found.severity is Severity.INFO or found.intervals:
+        # What the event log knows is history that explains other findings: they carry the fixes.
+        if found.severity is Severity.INFO or found.intervals or found.fix_pass >= 5:
             return []
         return _draw_note("fix", f"none; amplifier-doctor explain {found.code} says what can be done", console, width)
     kind = {Safety.SAFE: "safe", Safety.UNSAFE: "unsafe (--unsafe)", Safety.MANUAL: "shown only"}[found.fix.safety]

@@ -18,11 +18,24 @@ from doctor.sources.source import FileSource
 __all__ = ["Choice", "apply_edits", "choose", "find_clashes", "list_lines", "render_diff"]
 
 
+class KeptRun(NamedTuple):
+    """Lines [old, stop) that no edit names, beginning at byte `offset` of the planned file. The last one may get or lose a line end."""
+
+    old: int
+    stop: int
+    offset: int
+
+
 def apply_edits(transcript: Transcript, edits: Sequence[Edit]) -> PiecedSource:
     """The transcript with all edits applied, as pieces of its base file.
 
     Raises ValueError when replaced spans overlap, an insertion lies inside a replaced span, or a line does not exist.
     """
+    return apply_and_trace(transcript, edits)[0]
+
+
+def apply_and_trace(transcript: Transcript, edits: Sequence[Edit]) -> tuple[PiecedSource, list[KeptRun]]:
+    """As apply_edits, and where the untouched lines are now."""
     builder = _Builder(transcript)
     line = 0
     for edit in sort_edits(edits):
@@ -32,7 +45,7 @@ def apply_edits(transcript: Transcript, edits: Sequence[Edit]) -> PiecedSource:
         builder.replace(edit)
         line = edit.stop
     builder.keep(line, transcript.line_count)
-    return PiecedSource(builder.base, builder.finish())
+    return PiecedSource(builder.base, builder.finish()), builder.runs
 
 
 def sort_edits(edits: Iterable[Edit]) -> list[Edit]:
@@ -47,7 +60,9 @@ class _Builder:
         self.transcript = transcript
         source = transcript.source
         self.base: Source = source.base if isinstance(source, PiecedSource) else source
+        self.runs: list[KeptRun] = []
         self._pieces: list[Piece] = []
+        self._size = 0
         self._open_end = False
         self._last: tuple[str, int] = ("", 0)
         self._files: dict[str, FileSource] = {}
@@ -59,7 +74,8 @@ class _Builder:
             return
         self._close_line()
         starts = self.transcript.starts
-        self._pieces += self._cut(starts[start], starts[stop] - starts[start], None)
+        self.runs.append(KeptRun(start, stop, self._size))
+        self._add(self._cut(starts[start], starts[stop] - starts[start], None))
         self._open_end = stop == self.transcript.line_count and not self.transcript.ends_with_eol
         self._last = ("kept", stop - 1)
 
@@ -75,10 +91,10 @@ class _Builder:
             found = damaged.find(content, searched) if damaged and isinstance(content, bytes) and content else -1
             if found >= 0 and isinstance(content, bytes):
                 # Bytes cut out of the line they replace stay a span of the file: it is then known where they were recorded.
-                self._pieces += self._cut(self.transcript.starts[edit.start] + found, len(content), CUT)
+                self._add(self._cut(self.transcript.starts[edit.start] + found, len(content), CUT))
                 searched = found + len(content)
             else:
-                self._pieces += self._find_pieces(content)
+                self._add(self._find_pieces(content))
             self._open_end = True
             self._last = ("added", 0)
 
@@ -97,8 +113,12 @@ class _Builder:
 
     def _close_line(self) -> None:
         if self._open_end:
-            self._pieces.append(self.transcript.eol)
+            self._add([self.transcript.eol])
             self._open_end = False
+
+    def _add(self, pieces: list[Piece]) -> None:
+        self._pieces += pieces
+        self._size += sum(map(measure_piece, pieces))
 
     def _drop_line_end(self, line: int) -> None:
         spare = self.transcript.starts[line + 1] - self.transcript.starts[line] - measure_line(self.transcript, line)

@@ -183,7 +183,9 @@ class _PieceReader(io.RawIOBase):
             return
         stream = self._streams.get(id(piece.source))
         if stream is None:
-            stream = self._streams[id(piece.source)] = self._stack.enter_context(piece.source.open())
+            opened = self._stack.enter_context(piece.source.open())
+            # This reader has a buffer of its own above it; a second one below would only copy everything once more.
+            stream = self._streams[id(piece.source)] = getattr(opened, "raw", opened)
         stream.seek(piece.offset)
         self._stream = stream
 

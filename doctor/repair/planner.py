@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from doctor.analysis.engine import Diagnosis, diagnose
 from doctor.findings import AppliedFix, Diagnostic, Failure, Fix, Safety
 from doctor.model import Session
 from doctor.repair.changes import compare_lines, measure_line
-from doctor.repair.edits import apply_edits, choose, list_lines
+from doctor.repair.edits import apply_and_trace, choose, list_lines
 from doctor.repair.pieces import Piece, PiecedSource, Span
 from doctor.repair.plans import Plan, Quarantined
 from doctor.repair.proof import Proof
+from doctor.repair.rereading import reread_edited
 from doctor.rulekit import Rule
-from doctor.sources.session import reread_session
 
 __all__ = ["Plan", "plan_fix"]
 
@@ -35,32 +36,47 @@ def plan_fix(session: Session, rules: Sequence[Rule], safety: Safety = Safety.SA
     """Applies fixes of at least this safety until none is left, lowest pass first, and proves the outcome.
 
     Fixes of a pass go in together where they don't clash. If that can't be proved, each code gets a round of its own: the one thing that
-    two rules can't know is what the other one is about to do. If that fails too, nothing is planned.
+    two rules can't know is what the other one is about to do. If that fails too, one code is left out, an unsafe one first: a rule with
+    a flaw must not keep all others from helping. If even that fails, nothing is planned.
     """
     before = diagnose(session, rules)
+    safety = max(safety, Safety.UNSAFE)
+    ways = [Way(False), Way(True)]
     failure = None
-    for by_code in (False, True):
+    while ways:
+        draft = _Draft(session, rules, safety, before, ways.pop(0))
         try:
-            return _Draft(session, rules, max(safety, Safety.UNSAFE), before, by_code).finish()
+            return draft.finish()
         except NotPlanned as error:
-            failure = failure or Failure(session.transcript.path, error.kind, f"{session.transcript.path}: {error}; nothing was written")
-            if error.kind != "internal":
-                break
+            if failure is None:
+                failure = Failure(session.transcript.path, error.kind, f"{session.transcript.path}: {error}; nothing was written")
+                if error.kind != "internal":
+                    break
+            elif draft.way.without == "" and not ways:
+                codes = sorted({(fix.safety, fix.code) for fix in draft.applied})
+                ways = [Way(True, code, str(error)) for _, code in codes] if len(codes) > 1 else []
     transcript = session.transcript
-    held_back = tuple(_list_held_back(before))
     nothing = compare_lines(transcript, transcript)
-    return Plan(session, before, session, before, transcript.source, False, (), held_back, (), nothing, b"", failure)
+    return Plan(session, before, session, before, transcript.source, False, (), tuple(_list_held_back(before)), (), nothing, b"", failure)
+
+
+class Way(NamedTuple):
+    """How to try: a round for each code or for each pass, and perhaps without the fixes of one code, and why."""
+
+    by_code: bool
+    without: str = ""
+    reason: str = ""
 
 
 class _Draft:
     """One attempt at a plan: the rounds, and what the proof has to know about each."""
 
-    def __init__(self, session: Session, rules: Sequence[Rule], safety: Safety, before: Diagnosis, by_code: bool) -> None:
+    def __init__(self, session: Session, rules: Sequence[Rule], safety: Safety, before: Diagnosis, way: Way) -> None:
         self.session = session
         self.rules = rules
         self.safety = safety
         self.before = before
-        self.by_code = by_code
+        self.way = way
         self.applied: list[AppliedFix] = []
         self.quarantined: list[Quarantined] = []
         self.proof = Proof(session, before)
@@ -75,7 +91,7 @@ class _Draft:
             raise NotPlanned("internal", f"{error}: plan from the file on disk, not from a planned one") from error
         flaw = self.proof.find_flaw(current, after, changes) if self.applied else ""
         if flaw:
-            raise NotPlanned("internal", f"the planned fix could not be proved, {flaw}; please report it")
+            raise NotPlanned("internal", f"the fix could not be proved, {flaw}; please report it")
         return Plan(
             session=self.session,
             before=self.before,
@@ -84,7 +100,7 @@ class _Draft:
             source=current.transcript.source,
             changed=bool(self.applied),
             applied=tuple(self.applied),
-            held_back=tuple(_list_held_back(after)),
+            held_back=tuple(_list_held_back(after, self.way)),
             quarantined=tuple(self.quarantined),
             changes=changes,
             tail=self.tail,
@@ -92,23 +108,24 @@ class _Draft:
 
     def _run_rounds(self) -> tuple[Session, Diagnosis]:
         current, diagnosis = self.session, self.before
-        seen: set[tuple[Piece, ...]] = set()
-        for number in range(1, (2 if self.by_code else 1) * MOST_ROUNDS + 2):
+        source = self.session.transcript.source
+        seen: set[tuple[Piece, ...]] = {(Span(source, 0, source.size),)}
+        for number in range(1, (2 if self.way.by_code else 1) * MOST_ROUNDS + 2):
             if diagnosis.failures:
                 raise NotPlanned("rule-crash", f"can't plan a fix: {diagnosis.failures[0].message}")
-            chosen = pick_fixes(current, diagnosis, self.safety, self.by_code)
+            chosen = pick_fixes(current, diagnosis, self.safety, self.way)
             if not chosen:
                 return current, diagnosis
             edits = [edit for found in chosen for edit in (found.fix or Fix("", Safety.MANUAL)).edits]
             try:
-                source = apply_edits(current.transcript, edits)
+                source, runs = apply_and_trace(current.transcript, edits)
             except ValueError as error:
                 raise NotPlanned("internal", f"the fixes of {chosen[0].code} can't be applied: {error}; please report it") from error
             if source.pieces in seen:
                 break
             seen.add(source.pieces)
             self._note_round(current, chosen, number)
-            current = reread_session(current, source)
+            current = reread_edited(current, source, runs)
             diagnosis = diagnose(current, self.rules)
             self.proof.note_round(diagnosis, chosen)
         raise NotPlanned("internal", "the fix does not come to an end, each round finds something new; please report it")
@@ -148,13 +165,13 @@ def find_line(starts: Sequence[int], offset: int) -> int:
     return bisect_right(starts, offset) - 1
 
 
-def pick_fixes(session: Session, diagnosis: Diagnosis, safety: Safety, by_code: bool = False) -> list[Diagnostic]:
+def pick_fixes(session: Session, diagnosis: Diagnosis, safety: Safety, way: Way = Way(False)) -> list[Diagnostic]:  # noqa: B008 - frozen
     """The fixes to apply in one round: of the lowest pass that has any, those that do not clash."""
     offered = [found for found in diagnosis.diagnostics if found.fix is not None and found.fix.safety >= safety and found.fix.edits]
-    offered = [found for found in offered if found.fix_pass == 1 or not touches_damage(session, found.fix)]
+    offered = [found for found in offered if found.code != way.without and (found.fix_pass == 1 or not touches_damage(session, found.fix))]
     if not offered:
         return []
-    first = min(found.code if by_code else found.code[:3] for found in offered)
+    first = min(found.code if way.by_code else found.code[:3] for found in offered)
     group = [found for found in offered if found.code.startswith(first)]
     return [group[index] for index in choose([found.fix for found in group if found.fix is not None]).accepted]
 
@@ -173,7 +190,9 @@ def touches_damage(session: Session, fix: Fix | None) -> bool:
     return any(damaged.get(place - 1) == "torn" or damaged.get(place) == "bom" for place in places)
 
 
-def _list_held_back(diagnosis: Diagnosis) -> Iterator[AppliedFix]:
+def _list_held_back(diagnosis: Diagnosis, way: Way = Way(False)) -> Iterator[AppliedFix]:  # noqa: B008 - frozen
     for found in diagnosis.diagnostics:
-        if found.fix is not None:
-            yield AppliedFix(found.code, found.fix.title, found.fix.safety, 0, found.fix.source)
+        fix = found.fix
+        if fix is not None:
+            title = f"{fix.title} ({way.reason})" if found.code == way.without else fix.title
+            yield AppliedFix(found.code, title, fix.safety, 0, fix.source)

@@ -7,6 +7,7 @@ has to be accounted for by its bytes.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from bisect import bisect_left
 from collections import Counter
@@ -141,7 +142,7 @@ class Proof:
                 problem = problems.get(line)
                 if problem is not None:
                     if self._find_lost_part(body, problem, arrived, quarantined, in_quarantine):
-                        return f"a record on row {line + 1} would be lost"
+                        return f"a record on row {line + 1}, or a piece of one, would be lost"
                 elif not in_quarantine and hash_line(body) not in self._released:
                     return f"row {line + 1} would be lost"
         return ""
@@ -155,6 +156,9 @@ class Proof:
         rest = bytearray(body)
         for start, stop in reversed(problem.parts):
             key = hash_line(body[start:stop])
+            # Told apart at the wrong byte, a record would be split as damage and then thrown out as damage.
+            if not is_json(body[start:stop]):
+                return True
             if not (_take(arrived, key) or _take(quarantined, key) or key in self._released):
                 return True
             del rest[start:stop]
@@ -183,6 +187,14 @@ class Proof:
             if not _stands_behind_call(new.messages, bisect_left(new.messages, line, key=lambda message: message.line), line):
                 return f"row {old_line + 1} would move to a place that is not behind its call"
         return ""
+
+
+def is_json(body: bytes) -> bool:
+    try:
+        json.loads(body.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _take(counter: Counter[bytes], key: bytes) -> bool:

@@ -112,12 +112,12 @@ def _judge_broken(text: str, body: bytes, line: int, is_last: bool, error: json.
         message = f"{len(rows)} record{'s' if len(rows) > 1 else ''}{' and a piece of another' if torn else ''} on one line"
         parts = tuple((len(text[:start].encode()), len(text[:stop].encode())) for start, stop in spans)
         return JudgedLine(LineProblem(line, "glued", message, parts[0][0] or parts[0][1], parts), tuple(rows))
+    if _is_cut_short(text, error):
+        size = f"{len(body)} byte{'s' if len(body) != 1 else ''}"
+        kind = "torn" if is_last else "invalid"
+        return JudgedLine(LineProblem(line, kind, f"the record is cut short after {size}", len(body)), ())
     column = len(text[: error.pos].encode())
-    cut = _is_cut_short(text, error)
-    if cut and is_last:
-        return JudgedLine(LineProblem(line, "torn", f"the record is cut short after {len(body)} bytes", column), ())
-    message = f"the record is cut short after {len(body)} bytes" if cut else f"{error.msg} at column {column + 1}"
-    return JudgedLine(LineProblem(line, "invalid", message, column), ())
+    return JudgedLine(LineProblem(line, "invalid", f"{error.msg} at column {column + 1}", column), ())
 
 
 def _is_cut_short(text: str, error: json.JSONDecodeError) -> bool:
@@ -194,4 +194,6 @@ def find_duplicate_key(raw: bytes, line: int) -> LineProblem | None:
         return None
     if not twice:
         return None
-    return LineProblem(line, "duplicate-key", f"the key {twice[0]!r} stands twice in one object", max(raw.rfind(f'"{twice[0]}"'.encode()), 0))
+    return LineProblem(
+        line, "duplicate-key", f"the key {twice[0]!r} stands twice in one object", max(raw.rfind(f'"{twice[0]}"'.encode()), 0)
+    )

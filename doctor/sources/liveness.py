@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from datetime import datetime, timezone
-from glob import escape, glob
+from datetime import UTC, datetime
 
 from doctor.eventlog import EventLog
 from doctor.model import Liveness
@@ -39,6 +38,8 @@ def find_client_locks(session_id: str, state_home: str | None) -> list[str]:
     """The client's lock files for a session. The folder between is a hash of the workspace, so all are looked at."""
     if not session_id or not state_home:
         return []
+    from glob import escape, glob
+
     return sorted(glob(os.path.join(escape(state_home), "v1", "*", escape(session_id), "session.lock")))
 
 
@@ -70,7 +71,7 @@ def parse_time(stamp: str) -> float | None:
         moment = datetime.fromisoformat(head + (zone or "+00:00").replace("Z", "+00:00"))
     except ValueError:
         return None
-    return moment.astimezone(timezone.utc).timestamp() + float(fraction or 0)
+    return moment.astimezone(UTC).timestamp() + float(fraction or 0)
 
 
 def _read_owner(lock: str) -> dict[str, object] | None:

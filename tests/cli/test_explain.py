@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from doctor.analysis.registry import load_rules
 from doctor.cli import main
+from doctor.output.explain import write_rules
 
 CODES = [rule.code for rule in load_rules()]
 
@@ -31,7 +33,7 @@ def test_examples_and_what_the_fix_does_are_shown(capsys: pytest.CaptureFixture[
     main(["explain", "AD101"])
     out = capsys.readouterr().out
     assert '    {"role": "assistant", "content": "hel\n' in out
-    assert "    safe: take the torn line 2 out, into the quarantine" in out
+    assert "What the fix does to the first example\n    safe: " in out
 
 
 @pytest.mark.parametrize(
@@ -61,3 +63,12 @@ def test_the_catalogue_has_an_anchor_for_each_rule(capsys: pytest.CaptureFixture
 def test_the_list_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules", "--format", "json"]) == 0
     assert [rule["code"] for rule in json.loads(capsys.readouterr().out)["rules"]] == CODES
+
+
+def test_the_catalogue_in_the_repository_is_current(update: bool) -> None:
+    """`pytest --update` writes it anew."""
+    path = Path(__file__).parents[2] / "rules" / "README.md"
+    catalogue = write_rules(load_rules(), "markdown")
+    if update:
+        path.write_text(catalogue, encoding="utf-8")
+    assert path.read_text("utf-8") == catalogue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -204,6 +205,25 @@ def test_bytes_of_another_file_stay_there(tmp_path: Path) -> None:
     again = apply_edits(read_plain(planned), [Edit(0, 0, (LineOf(1),)), Edit(1, 2)])
     assert read_all(again) == b"from the backup\none\n"
     assert {piece.source.path for piece in again.pieces if isinstance(piece, Span) and piece.role == BORROWED} == {str(backup)}
+
+
+def test_a_part_of_borrowed_bytes_has_a_digest_of_its_own(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_bytes(b"first\nsecond")
+    planned = apply_edits(read_plain(MemorySource(b"one\n")), [Edit(1, 1, (FileSpan(str(other), 0, 12),))])
+    again = apply_edits(read_plain(planned), [Edit(1, 2)])
+    assert read_all(again) == b"one\nsecond\n"
+    borrowed = [piece for piece in again.pieces if isinstance(piece, Span) and piece.role == BORROWED]
+    assert [span.digest for span in borrowed] == [sha256(b"second").digest()]
+
+
+def test_a_last_line_that_gets_a_line_end_is_in_the_diff() -> None:
+    before = read_plain(MemorySource(b"one\ntwo"))
+    after = read_plain(apply_edits(before, [Edit(2, 2, (b"three",))]))
+    no_end = "\\ No newline at end of file\n"
+    assert render_diff(before, after).split("@@\n")[1] == f" one\n-two\n{no_end}+two\n+three\n{no_end}"
+    after = read_plain(apply_edits(before, [Edit(1, 2)]))
+    assert render_diff(before, after).split("@@\n")[1] == f"-one\n-two\n{no_end}+one\n{no_end}"
 
 
 @pytest.mark.parametrize("edits", [[Edit(0, 2), Edit(1, 3)], [Edit(0, 2), Edit(1, 1, (b"x",))], [Edit(0, 9)], [Edit(0, 1), Edit(0, 1)]])

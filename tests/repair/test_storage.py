@@ -206,8 +206,13 @@ def rewrite_in_place(path: Path) -> bytes:
     return content
 
 
+@pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "rename"])
 @pytest.mark.parametrize("change", [append_row, replace_file, rewrite_in_place])
-def test_a_file_that_changes_between_reading_and_renaming_is_left_alone(transcript: Path, change: Any) -> None:
+def test_a_file_that_changes_between_reading_and_renaming_is_left_alone(
+    transcript: Path, change: Any, exchange: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not exchange:
+        monkeypatch.setattr(files, "find_exchange", lambda: None)
     planned = plan(transcript)
     calls = record_calls(lambda: write(planned))
     last = max(number for number, (name, _) in enumerate(calls) if name in ("exchange", "replace"))
@@ -224,9 +229,9 @@ def test_a_file_that_changes_between_reading_and_renaming_is_left_alone(transcri
             if number == step:
                 content = change(transcript)
 
-        if calls[step][0] == "exchange" and change is rewrite_in_place:
-            continue  # Size, inode and times tell nothing after the swap; the client's lock is what keeps such a writer out.
-        with watch_calls(act), pytest.raises(DoctorError, match="changed by another program") as caught:
+        if calls[step][0] == "replace" or (calls[step][0] == "exchange" and change is rewrite_in_place):
+            continue  # The gap that no look can close: after the swap, size, inode and time are all that is left to tell by.
+        with watch_calls(act), pytest.raises(DoctorError, match="changed by another program|does not hold what was copied") as caught:
             write(planned)
         assert caught.value.kind == "changed"
         assert_one_line(caught.value)
@@ -292,6 +297,57 @@ def test_an_error_at_any_call_leaves_the_file_and_no_litter(transcript: Path, co
                 litter = [name for name in list_names(transcript) if name != transcript.name]
                 assert transcript.read_bytes() == DAMAGED and litter in ([], [".transcript.jsonl.doctor.lock"]), (step, litter)
     assert refused > 20
+
+
+@pytest.mark.parametrize("file", [".bak-doctor-", ".tmp"])
+def test_a_disk_that_stores_other_bytes_is_noticed_before_anything_is_replaced(
+    transcript: Path, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned = plan(transcript)
+    opened: dict[int, str] = {}
+    real_open, real_write = os.open, os.write
+
+    def note_name(path: str, *arguments: Any) -> int:
+        descriptor = real_open(path, *arguments)
+        opened[descriptor] = str(path)
+        return descriptor
+
+    def flip(descriptor: int, data: Any) -> int:
+        content = bytes(data)
+        return real_write(descriptor, content.replace(b"two", b"twO") if file in opened.get(descriptor, "") else content)
+
+    monkeypatch.setattr(os, "open", note_name)
+    monkeypatch.setattr(os, "write", flip)
+    with pytest.raises(DoctorError, match="does not hold what was copied into it"):
+        write(planned)
+    assert_untouched(transcript)
+
+
+@pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "rename"])
+def test_an_interruption_right_behind_the_swap_keeps_the_backup(transcript: Path, exchange: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = plan(transcript)
+    new = read_bytes(planned.source)
+    find_exchange, replace = files.find_exchange, os.replace
+
+    def interrupt(job: Any) -> Any:
+        def interrupted(first: str, second: str) -> bool:
+            job(first, second)
+            raise KeyboardInterrupt
+
+        return interrupted
+
+    if exchange:
+        monkeypatch.setattr(files, "find_exchange", lambda: interrupt(find_exchange()))
+    else:
+        monkeypatch.setattr(files, "find_exchange", lambda: None)
+        monkeypatch.setattr(os, "replace", interrupt(replace))
+    with pytest.raises(KeyboardInterrupt):
+        write(planned)
+    monkeypatch.undo()
+    assert transcript.read_bytes() == new
+    assert len(list_names(transcript)) == 4, "backup, quarantine and receipt stay, nothing else"
+    undo(str(transcript), now=NOW + 1)
+    assert transcript.read_bytes() == DAMAGED
 
 
 def test_disk_full_on_a_real_small_disk(tmp_path: Path) -> None:

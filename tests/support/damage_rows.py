@@ -170,7 +170,7 @@ def remove_id(draft: Draft, random: Random) -> bool:
     index, row = random.choice(calls)
     places = (
         [row["tool_calls"], [block for block in row["content"] if isinstance(block, dict) and block.get("type") == "tool_call"]]
-        if isinstance(row["content"], list)
+        if isinstance(row.get("content"), list)
         else []
     )
     if not places or not all(places):

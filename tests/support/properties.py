@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -21,6 +22,13 @@ class Violation(NamedTuple):
 
     kind: str
     detail: str
+
+
+def describe(failure: Any) -> str:
+    """Kind and message of a failure without what differs from session to session: paths, numbers, quoted texts."""
+    said = failure.message.rpartition(f"{TRANSCRIPT}: ")[2]
+    said = re.sub(r"«[^»]*»|\([^)]*\)", "(…)", said)
+    return f"{failure.kind}: " + re.sub(r"\b(?:toolu_\w+|\d+)\b", "#", said)[:140]
 
 
 class Room:
@@ -60,7 +68,7 @@ def examine_sound(files: Mapping[str, bytes]) -> list[Violation]:
     """A session that nothing is wrong with: no finding above info, no change."""
     with Room(files) as room:
         report = room.check()
-        found = [Violation(f"failure {failure.kind}", failure.message) for failure in report.errors]
+        found = [Violation(f"failure {describe(failure)}", failure.message) for failure in report.errors]
         for file in report.files:
             found += [
                 Violation(f"false alarm {seen.code}", f"line {seen.line}: {seen.message}")
@@ -78,7 +86,7 @@ def examine_damaged(files: Mapping[str, bytes], expected: Mapping[str, str] | No
     before = files[TRANSCRIPT]
     with Room(files) as room:
         checked = room.check()
-        found = [Violation(f"failure of check: {failure.kind}", failure.message) for failure in checked.errors]
+        found = [Violation(f"failure of check: {describe(failure)}", failure.message) for failure in checked.errors]
         planned = room.fix(dry_run=True)
         if room.read() != before or len(os.listdir(room.folder)) != len(files):
             found.append(Violation("a dry run writes", str(sorted(os.listdir(room.folder)))))
@@ -92,7 +100,7 @@ def examine_damaged(files: Mapping[str, bytes], expected: Mapping[str, str] | No
 
 def examine_fix(room: Room, before: bytes, planned: Any, expected: Mapping[str, str]) -> list[Violation]:
     report = room.fix(dry_run=False)
-    found = [Violation(f"failure of fix: {failure.kind}", failure.message) for failure in report.errors]
+    found = [Violation(f"failure of fix: {describe(failure)}", failure.message) for failure in report.errors]
     if report.errors:
         if room.read() != before:
             found.append(Violation("a failed fix writes", titles(report)))
@@ -108,11 +116,7 @@ def examine_fix(room: Room, before: bytes, planned: Any, expected: Mapping[str, 
     found += [Violation(f"move: {loss.why}", f"{loss.data[:160]!r}") for loss in find_moves(before, after)]
     found += [Violation(f"invention: {loss.why}", f"{loss.data[:160]!r}") for loss in find_inventions(before, after)]
     found += examine_rest(room, report, after, "safe", 2)
-    found += [
-        Violation("pairing error that nothing reports", f"{error.rule} line {error.line + 1} {error.id}")
-        for error in find_pairing_errors(after)
-        if not is_reported(error.line + 1, error.id, file.diagnostics)
-    ]
+    found += [Violation("pairing error that nothing reports", error) for error in find_unreported(after, file.diagnostics)]
     held = {find_result_id(row): flatten(row) for row in read_rows(after) if find_result_id(row) is not None and not is_placeholder(row)}
     found += [Violation("a recorded result is not back", f"{id}: {text[:120]}") for id, text in expected.items() if held.get(id) != text]
     if after != before:
@@ -125,15 +129,12 @@ def examine_fix(room: Room, before: bytes, planned: Any, expected: Mapping[str, 
 def examine_unsafe_fix(room: Room) -> list[Violation]:
     report = room.fix(dry_run=False, unsafe=True)
     if report.errors:
-        return [Violation(f"failure of fix --unsafe: {failure.kind}", failure.message) for failure in report.errors]
+        return [Violation(f"failure of fix --unsafe: {describe(failure)}", failure.message) for failure in report.errors]
     after = room.read()
     found = examine_rest(room, report, after, "unsafe", 1)
-    found += [
-        Violation("pairing error after --unsafe", f"{error.rule} line {error.line + 1} {error.id}")
-        for error in find_pairing_errors(after)
-        if error.id != "null" and not is_reported(error.line + 1, error.id, report.files[0].diagnostics, manual_only=True)
-    ]
-    return found
+    # A call or result without id ("null") can't be paired by anybody.
+    left = [error for error in find_unreported(after, report.files[0].diagnostics, manual_only=True) if not error.endswith(" null")]
+    return found + [Violation("pairing error after --unsafe", error) for error in left]
 
 
 def examine_rest(room: Room, report: Any, after: bytes, how: str, least: int) -> list[Violation]:
@@ -145,7 +146,7 @@ def examine_rest(room: Room, report: Any, after: bytes, how: str, least: int) ->
         if seen.fix is not None and seen.fix.safety >= least and seen.severity.value == "error"
     ]
     fresh = room.check()
-    found += [Violation(f"{how}: failure of the second check: {failure.kind}", failure.message) for failure in fresh.errors]
+    found += [Violation(f"{how}: failure of the second check: {describe(failure)}", failure.message) for failure in fresh.errors]
     seen = sorted(f"{found.code}:{found.line}" for one in fresh.files for found in one.diagnostics)
     told = sorted(f"{found.code}:{found.line}" for found in file.diagnostics)
     if seen != told and not fresh.errors:
@@ -180,7 +181,10 @@ def read_rows(data: bytes) -> list[Any]:
 def flatten(row: Any) -> str:
     """The text of a result, whether it is stored as a string or as one text block."""
     content = row.get("content")
-    return content if isinstance(content, str) else "".join(block.get("text", "") for block in content) if isinstance(content, list) else ""
+    if isinstance(content, str):
+        return content
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    return "".join(str(block.get("text", "")) for block in blocks)
 
 
 def titles(report: Any) -> str:
@@ -194,11 +198,20 @@ def read_file(path: str) -> bytes:
         return file.read()
 
 
-def is_reported(line: int, id: str, diagnostics: Any, manual_only: bool = False) -> bool:
-    """Whether an error-level finding names this line or this id."""
-    for seen in diagnostics:
-        if seen.severity.value != "error" or (manual_only and seen.fix is not None and seen.fix.safety > 0):
-            continue
-        if seen.line == line or id in seen.ids or any(row.line == line for row in seen.related):
-            return True
-    return False
+def find_unreported(data: bytes, diagnostics: Any, manual_only: bool = False) -> list[str]:
+    """Pairing errors that no error-level finding accounts for: none names their row or their id, nor an unreadable row that holds the id.
+
+    `manual_only`: findings that could have been fixed account for nothing.
+    """
+    errors = [seen for seen in diagnostics if seen.severity.value == "error"]
+    if manual_only:
+        errors = [seen for seen in errors if seen.fix is None or seen.fix.safety == 0]
+    lines = data.split(b"\n")
+    named = {line for seen in errors for line in (seen.line, *(row.line for row in seen.related))}
+    ids = {id for seen in errors for id in seen.ids}
+    unreadable = b"\n".join(lines[line - 1] for line in named if 0 < line <= len(lines) and parse(lines[line - 1]) is None)
+    return [
+        f"{error.rule} line {error.line + 1} {error.id}"
+        for error in find_pairing_errors(data)
+        if error.line + 1 not in named and error.id not in ids and error.id.encode() not in unreadable
+    ]

@@ -10,6 +10,8 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from queue import Queue
+from threading import Semaphore, Thread
 from typing import BinaryIO, NamedTuple
 
 from doctor.errors import DoctorError
@@ -79,21 +81,67 @@ def create_file(path: str, source: Source, like: os.stat_result | None, created:
     """Writes a new file durably, with the mode of `like`, and its owner where that is permitted. Raises FileExistsError."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | EXTRA_FLAGS, 0o600 if like else 0o666)
     created.append(path)
-    digest, size = hashlib.sha256(), 0
+    size = 0
     try:
         if like is not None:
             _copy_ownership(descriptor, like)
-        with source.open() as stream:
-            while chunk := stream.read(BUFFER):
-                digest.update(chunk)
+        with source.open() as stream, Hasher() as hasher:
+            while chunk := hasher.take(stream):
                 size += len(chunk)
-                rest = memoryview(chunk)
-                while rest:
-                    rest = rest[os.write(descriptor, rest) :]
+                while chunk:
+                    chunk = chunk[os.write(descriptor, chunk) :]
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-    return Digest(size, digest.hexdigest())
+    return Digest(size, hasher.hexdigest())
+
+
+class Hasher:
+    """SHA-256 in a thread of its own: hashing 200 MB takes about as long as writing them, and both let other threads run.
+
+    Two buffers are used in turn, since allocating one a chunk costs as much as reading it.
+    """
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+        self._buffers = [bytearray(BUFFER), bytearray(BUFFER)]
+        self._chunks: Queue[memoryview | None] = Queue(maxsize=1)
+        self._done = Semaphore(1)
+        self._thread = Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Hasher:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._chunks.put(None)
+        self._thread.join()
+
+    def take(self, stream: BinaryIO) -> memoryview:
+        """The next chunk of a stream, empty at its end. It is good until the next but one is taken."""
+        buffer = memoryview(self._buffers[0])
+        self._buffers.reverse()
+        chunk = buffer[: fill(stream, buffer)]
+        self._done.acquire()
+        self._chunks.put(chunk)
+        return chunk
+
+    def _run(self) -> None:
+        while (chunk := self._chunks.get()) is not None:
+            self._digest.update(chunk)
+            self._done.release()
+
+    def hexdigest(self) -> str:
+        return self._digest.hexdigest()
+
+
+def fill(stream: BinaryIO, buffer: memoryview) -> int:
+    """Reads until the buffer is full or the stream ends, past the stream's own buffer where it has one."""
+    reader = getattr(stream, "raw", stream)
+    size = 0
+    while size < len(buffer) and (count := reader.readinto(buffer[size:])):
+        size += count
+    return size
 
 
 def _copy_ownership(descriptor: int, like: os.stat_result) -> None:
@@ -108,21 +156,22 @@ def _copy_ownership(descriptor: int, like: os.stat_result) -> None:
 
 def digest_file(path: str) -> Digest:
     """Size and hash of a file, read anew."""
-    digest, size = hashlib.sha256(), 0
-    with open(path, "rb", buffering=0) as stream:
-        while chunk := stream.read(BUFFER):
-            digest.update(chunk)
+    size = 0
+    with open(path, "rb", buffering=0) as stream, Hasher() as hasher:
+        while chunk := hasher.take(stream):
             size += len(chunk)
-    return Digest(size, digest.hexdigest())
+    return Digest(size, hasher.hexdigest())
 
 
 def hold_same_bytes(first: BinaryIO, second: BinaryIO) -> bool:
     """Whether two streams hold the same bytes from here to their ends."""
+    one, two = bytearray(BUFFER), bytearray(BUFFER)
     while True:
-        one, two = first.read(BUFFER), second.read(BUFFER)
-        if one != two:
+        size = fill(first, memoryview(one))
+        if size != fill(second, memoryview(two)) or one != two:
             return False
-        if not one:
+        if size < BUFFER:
+            # What lies behind the end is left over from the chunk before, which was the same in both.
             return True
 
 
@@ -173,9 +222,7 @@ def swap_in(temporary: str, path: str, expected: Looks) -> None:
         return
     same = False
     try:
-        displaced = look_at(temporary, expected.identity[2])
-        # A rename changes st_ctime_ns, so that is left out here.
-        same = displaced.identity[:4] == expected.identity[:4] and displaced.tail == expected.tail
+        same = is_same_file(look_at(temporary, expected.identity[2]), expected)
     finally:
         if not same:
             exchange(temporary, path)
@@ -183,15 +230,24 @@ def swap_in(temporary: str, path: str, expected: Looks) -> None:
         raise changed_underneath(path)
 
 
-def settle(temporary: str, path: str, written: Digest, old: str) -> None:
-    """Makes a swap durable, removes what it left behind, and reads the file back. `old` is where the old file is, for people."""
+def settle(temporary: str, path: str, verified: Looks, old: str) -> None:
+    """Makes a swap durable, removes what it left behind, and looks at the file under its name once more.
+
+    Its bytes were read back before the swap; that it still is this file, unchanged, its identity and its tail say. `old`: where the old
+    file is, for people.
+    """
     folder = os.path.dirname(path)
     with explain_errors(path, f"the new file is in place all the same, the old one is {old}"):
         sync_folder(folder)
         with suppress(FileNotFoundError):
             os.unlink(temporary)
-        if digest_file(path) != written:
+        if not is_same_file(look_at(path, verified.identity[2]), verified):
             raise DoctorError("changed", f"{path} was changed by another program right after it was written; the old file is {old}", path)
+
+
+def is_same_file(now: Looks, expected: Looks) -> bool:
+    """Whether a file that was renamed is otherwise unchanged: st_ctime_ns, the last part of its identity, counts renames too."""
+    return now.identity[:4] == expected.identity[:4] and now.tail == expected.tail
 
 
 def require_writable(path: str) -> None:

@@ -12,7 +12,7 @@ from doctor.model import Liveness
 from doctor.repair import receipts
 from doctor.repair.storage import files
 from doctor.repair.storage.locks import hold_locks
-from doctor.repair.storage.writing import find_free_stamp
+from doctor.repair.storage.writing import find_free_stamp, verify_copy
 from doctor.sources.source import FileSource
 
 
@@ -107,18 +107,18 @@ def _restore(real: str, source: FileSource, receipt: Receipt, current: str, now:
     created: list[str] = []
     inode = 0
     try:
-        if files.create_file(kept, source, status, created).sha256 != current or files.digest_file(kept).sha256 != current:
+        if files.create_file(kept, source, status, created).sha256 != current:
             raise files.changed_underneath(real)
-        restored = files.create_file(temporary, backup, status, created)
-        if restored.sha256 != receipt.before or files.digest_file(temporary) != restored:
-            raise DoctorError(
-                "unreadable", f"{receipt.backup} is not the backup that its receipt describes; nothing was changed", receipt.backup
-            )
-        inode = os.stat(temporary).st_ino
+        verify_copy(kept, source)
+        if files.create_file(temporary, backup, status, created).sha256 != receipt.before:
+            message = f"{receipt.backup} is not the backup that its receipt describes; nothing was changed"
+            raise DoctorError("unreadable", message, receipt.backup)
+        verified = verify_copy(temporary, backup)
+        inode = verified.identity[1]
         files.sync_folder(folder)
         files.swap_in(temporary, real, expected)
     except BaseException:
         files.discard(created, temporary, inode, real)
         raise
-    files.settle(temporary, real, restored, kept)
+    files.settle(temporary, real, verified, kept)
     return Undone(real, receipt.backup, kept)

@@ -69,12 +69,12 @@ def _replace(source: FileSource, plan: Plan, real: str, now: float) -> Written:
     inode = 0
     try:
         before = files.create_file(backup, source, status, created)
-        _verify(backup, source)
+        verify_copy(backup, source)
         if quarantine:
             files.create_file(quarantine, _join_quarantined(plan), status, created)
         after = files.create_file(temporary, plan.source, status, created)
-        _verify_planned(temporary, plan, after)
-        inode = os.stat(temporary).st_ino
+        verified = _verify_planned(temporary, plan)
+        inode = verified.identity[1]
         paper = receipts.build_receipt(
             plan,
             file=os.path.basename(real),
@@ -90,7 +90,7 @@ def _replace(source: FileSource, plan: Plan, real: str, now: float) -> Written:
     except BaseException:
         files.discard(created, temporary, inode, real)
         raise
-    files.settle(temporary, real, after, backup)
+    files.settle(temporary, real, verified, backup)
     return Written(real, backup, receipt, quarantine)
 
 
@@ -104,23 +104,27 @@ def find_free_stamp(path: str, now: float) -> str:
     raise DoctorError("unwritable", f"can't write beside {path}: a thousand backups have this moment's name already", path)
 
 
-def _verify(path: str, source: Source) -> None:
-    """Reads a copy back and compares it with what it was made from."""
+def verify_copy(path: str, source: Source) -> files.Looks:
+    """Reads a new file back and compares it with what it was made from. Returns how the verified file looks."""
+    looks = files.look_at(path)
     with open(path, "rb", buffering=0) as copy, source.open() as original:
         if not files.hold_same_bytes(copy, original):
-            raise files.changed_underneath(path)
+            message = f"{path} does not hold what was copied into it: the file changed meanwhile, or the disk fails; nothing was changed"
+            raise DoctorError("changed", message, path)
+    return looks
 
 
-def _verify_planned(path: str, plan: Plan, written: files.Digest) -> None:
-    """Reads the new file back. Bytes borrowed from other files must still be those that were planned with."""
-    if written.size != plan.source.size or files.digest_file(path) != written:
-        raise files.changed_underneath(path)
-    if not isinstance(plan.source, PiecedSource):
-        return
-    copy = FileSource(path)
-    for start, span in plan.source.spans():
-        if span.role == BORROWED and digest_range(copy, start, span.length) != span.digest:
-            raise files.changed_underneath(getattr(span.source, "path", path))
+def _verify_planned(path: str, plan: Plan) -> files.Looks:
+    """Reads the planned file back. Bytes borrowed from other files must still be those that were planned with."""
+    looks = verify_copy(path, plan.source)
+    if looks.identity[2] != plan.source.size:
+        raise files.changed_underneath(plan.session.transcript.path)
+    if isinstance(plan.source, PiecedSource):
+        copy = FileSource(path)
+        for start, span in plan.source.spans():
+            if span.role == BORROWED and digest_range(copy, start, span.length) != span.digest:
+                raise files.changed_underneath(getattr(span.source, "path", path))
+    return looks
 
 
 def _join_quarantined(plan: Plan) -> PiecedSource:
@@ -147,7 +151,8 @@ def _write_copy(session: Session, plan: Plan, output: str, force: bool) -> Writt
     temporary = os.path.join(folder, f".{name}.doctor-{os.getpid()}.tmp")
     created: list[str] = []
     try:
-        _verify_planned(temporary, plan, files.create_file(temporary, plan.source, status, created))
+        files.create_file(temporary, plan.source, status, created)
+        _verify_planned(temporary, plan)
         if isinstance(source, FileSource):
             files.require_unchanged(source.path, files.Looks(source.identity, plan.tail))
         if force:

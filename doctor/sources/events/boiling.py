@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from sys import intern
 from typing import Any, NamedTuple
 
 LONGEST_TEXT = 2_000
 """Characters of a prompt, a reply or an error text that are kept for reports."""
+LONGEST_WRAPPED_ERROR = 100_000
 
-WANTED = frozenset(
-    (
-        "prompt:submit", "prompt:complete", "execution:start", "execution:end", "orchestrator:complete", "orchestrator:steering_injected",
-        "session:start", "session:resume", "session:fork", "session:end", "cancel:requested", "cancel:completed",
-        "provider:request", "provider:error", "provider:tool_sequence_repaired", "tool:pre", "tool:post", "tool:error",
-        "context:compaction", "context:post_compact",
-    )
-)  # fmt: skip
-"""Kinds that are parsed whole. All others, also unknown ones, are passed over."""
-
-HEAD_ONLY = frozenset(("llm:request", "llm:response"))
-"""Kinds of which only the part before `"data"` is read: they embed the whole conversation."""
+Fields = dict[str, Any]
+Base = tuple[int, str, str, str]
 
 
 class Event(NamedTuple):
@@ -45,52 +38,30 @@ class Event(NamedTuple):
     length: int = 0
 
 
-def boil_event(row: dict[str, Any], raw: bytes, line: int, offset: int) -> Event:
-    """The Event of a parsed row whose bytes are `raw`. Fields of the wrong type count as missing."""
-    data = row.get("data")
-    if data.__class__ is not dict:
-        data = {}
-    name = row["event"]
-    time = row.get("ts") or row.get("timestamp") or ""
-    session_id = row.get("session_id") or data.get("session_id") or ""
-    base = (line, name, time if time.__class__ is str else "", session_id if session_id.__class__ is str else "")
-    if name.startswith("tool:"):
-        return _boil_tool(base, row, data, raw, offset)
-    if name == "provider:request":
-        number = data.get("iteration")
-        return Event(*base, "", "", "", "", 0, "", number if number.__class__ is int else 0)
-    if name in ("execution:start", "prompt:submit", "session:start"):
-        text = data.get("prompt")
-        is_redacted = _is_redacted(row, data, raw)
-        text = text if text.__class__ is str else ""
-        return Event(*base, text=text[:LONGEST_TEXT], text_key=hash(text) if text and not is_redacted else 0, redacted=is_redacted)
-    if name == "prompt:complete":
-        prompt, response = data.get("prompt"), data.get("response")
-        key = hash(prompt) if prompt.__class__ is str and prompt and not _is_redacted(row, data, raw) else 0
-        return Event(*base, text=response[:LONGEST_TEXT] if response.__class__ is str else "", text_key=key)
-    if name == "orchestrator:steering_injected":
-        text = data.get("content")
-        return Event(*base, text_key=hash(text) if text.__class__ is str else 0)
-    if name == "provider:error":
-        return Event(*base, text=read_error(_pick(row, data, "error")), request_id=_read_id(_pick(row, data, "request_id")))
-    status = _pick(row, data, "status")
-    return Event(*base, "", "", "", "", 0, status if status.__class__ is str else "")
+def boil_event(row: Fields, data: Fields, raw: bytes, line: int, offset: int) -> Event:
+    """The Event of a parsed row of a wanted kind, whose bytes are `raw`. Fields of the wrong type count as missing."""
+    # Thousands of events share these texts: one copy of each is enough.
+    name = intern(row["event"])
+    time = row.get("ts") or row.get("timestamp")
+    session_id = row.get("session_id") or data.get("session_id")
+    base = (line, name, time if time.__class__ is str else "", intern(session_id) if session_id.__class__ is str else "")
+    return BOILERS[name](base, row, data, raw, offset)
 
 
-def boil_head(row: dict[str, Any], line: int, name: str, time: str) -> Event:
+def boil_head(row: Fields, line: int, name: str, time: str) -> Event:
     """The Event of an llm:* line of which only the envelope was read; `row` is {} when even that could not be."""
     status, session_id, error = row.get("status"), row.get("session_id"), row.get("error")
     return Event(
         line,
-        name,
+        intern(name),
         time,
-        session_id if session_id.__class__ is str else "",
+        intern(session_id) if session_id.__class__ is str else "",
         "",
         "",
         "",
         read_error(error) if error else "",
         0,
-        status if status.__class__ is str else "",
+        intern(status) if status.__class__ is str else "",
         0,
         _read_id(row.get("request_id")),
     )
@@ -104,37 +75,90 @@ def read_error(value: Any) -> str:
             return read_error(value)
     if value.__class__ is not str:
         return ""
-    if value.startswith("{") and len(value) < 100_000:
-        import orjson
-
-        try:
-            inner = orjson.loads(value)
-        except ValueError:
-            return value[:LONGEST_TEXT]
-        found = inner.get("error") if inner.get("error").__class__ is dict else inner
-        message = found.get("message")
-        return message[:LONGEST_TEXT] if message.__class__ is str else value[:LONGEST_TEXT]
-    return value[:LONGEST_TEXT]
+    return (_unwrap_error(value) or value)[:LONGEST_TEXT]
 
 
-def _boil_tool(base: tuple[int, str, str, str], row: dict[str, Any], data: dict[str, Any], raw: bytes, offset: int) -> Event:
+def _unwrap_error(text: str) -> str:
+    if not text.startswith("{") or len(text) > LONGEST_WRAPPED_ERROR:
+        return ""
+    import orjson
+
+    try:
+        inner = orjson.loads(text)
+    except ValueError:
+        return ""
+    wrapped = inner.get("error")
+    message = (wrapped if wrapped.__class__ is dict else inner).get("message")
+    return message if message.__class__ is str else ""
+
+
+def _boil_name(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
+    return Event(*base)
+
+
+def _boil_status(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
+    status = _pick(row, data, "status")
+    return Event(*base, "", "", "", "", 0, status if status.__class__ is str else "")
+
+
+def _boil_start(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
+    text = data.get("prompt")
+    if text.__class__ is not str or not text:
+        return Event(*base)
+    is_redacted = b"[REDACTED" in raw or _is_marked_redacted(row, data)
+    return Event(*base, "", "", "", text[:LONGEST_TEXT], 0 if is_redacted else hash(text), redacted=is_redacted)
+
+
+def _boil_reply(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
+    prompt, response = data.get("prompt"), data.get("response")
+    is_known = prompt.__class__ is str and prompt and not _is_marked_redacted(row, data) and "[REDACTED" not in prompt
+    return Event(*base, "", "", "", response[:LONGEST_TEXT] if response.__class__ is str else "", hash(prompt) if is_known else 0)
+
+
+def _boil_steering(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
+    text = data.get("content")
+    return Event(*base, text_key=hash(text) if text.__class__ is str else 0)
+
+
+def _boil_request(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
+    number = data.get("iteration")
+    return Event(*base, "", "", "", "", 0, "", number if number.__class__ is int else 0)
+
+
+def _boil_refusal(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
+    return Event(*base, text=read_error(_pick(row, data, "error")), request_id=_read_id(_pick(row, data, "request_id")))
+
+
+def _boil_call(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
     # Before 2026 the payload was {tool, arguments} without an id.
-    tool = data.get("tool_name") or data.get("tool") or ""
-    call_id, group = data.get("tool_call_id"), data.get("parallel_group_id")
-    call_id = call_id if call_id.__class__ is str else _read_id(call_id)
-    group = group if group.__class__ is str else _read_id(group)
-    tool = tool if tool.__class__ is str else ""
-    if base[1] == "tool:pre":
-        return Event(*base, call_id, tool, group)
+    tool = data.get("tool_name") or data.get("tool")
+    return Event(
+        *base, _read_id(data.get("tool_call_id")), intern(tool) if tool.__class__ is str else "", _read_id(data.get("parallel_group_id"))
+    )
+
+
+def _boil_result(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
+    tool = data.get("tool_name") or data.get("tool")
     error = _pick(row, data, "error") if base[1] == "tool:error" else None
     kind = error.get("type") if error.__class__ is dict else ""
-    kind = kind if kind.__class__ is str else ""
-    # Only the mark: the words within are looked at when the result is read.
-    is_redacted = "redaction" in row or "redaction" in data
-    return Event(*base, call_id, tool, group, "", 0, kind, 0, "", is_redacted and _is_redacted(row, data, raw), offset, len(raw))
+    return Event(
+        *base,
+        _read_id(data.get("tool_call_id")),
+        intern(tool) if tool.__class__ is str else "",
+        _read_id(data.get("parallel_group_id")),
+        "",
+        0,
+        kind if kind.__class__ is str else "",
+        0,
+        "",
+        # Only the mark: the words of a result are looked at when it is read.
+        _is_marked_redacted(row, data),
+        offset,
+        len(raw),
+    )
 
 
-def _pick(row: dict[str, Any], data: dict[str, Any], key: str) -> Any:
+def _pick(row: Fields, data: Fields, key: str) -> Any:
     """A field that the logging hook promotes from the payload to the envelope, in newer versions only."""
     value = row.get(key)
     return data.get(key) if value is None else value
@@ -144,8 +168,36 @@ def _read_id(value: Any) -> str:
     return value if value.__class__ is str else str(value) if value.__class__ is int else ""
 
 
-def _is_redacted(row: dict[str, Any], data: dict[str, Any], raw: bytes) -> bool:
-    if b"[REDACTED" in raw:
-        return True
+def _is_marked_redacted(row: Fields, data: Fields) -> bool:
+    if "redaction" not in row and "redaction" not in data:
+        return False
     mark = _pick(row, data, "redaction")
     return bool(mark.get("applied")) if mark.__class__ is dict else bool(mark)
+
+
+BOILERS: dict[str, Callable[[Base, Fields, Fields, bytes, int], Event]] = {
+    "prompt:submit": _boil_start,
+    "prompt:complete": _boil_reply,
+    "execution:start": _boil_start,
+    "execution:end": _boil_status,
+    "orchestrator:complete": _boil_status,
+    "orchestrator:steering_injected": _boil_steering,
+    "session:start": _boil_start,
+    "session:resume": _boil_name,
+    "session:fork": _boil_name,
+    "session:end": _boil_status,
+    "cancel:requested": _boil_name,
+    "cancel:completed": _boil_name,
+    "provider:request": _boil_request,
+    "provider:error": _boil_refusal,
+    "provider:tool_sequence_repaired": _boil_name,
+    "tool:pre": _boil_call,
+    "tool:post": _boil_result,
+    "tool:error": _boil_result,
+    "context:compaction": _boil_name,
+    "context:post_compact": _boil_name,
+}
+"""The kinds that are parsed whole. All others, also unknown ones, are passed over."""
+
+HEAD_ONLY = frozenset(("llm:request", "llm:response"))
+"""Kinds of which only the part before `"data"` is read: they embed the whole conversation."""

@@ -49,6 +49,8 @@ class _Follower:
         self.waiting: list[Asked] = []
         """Requests of the loop that the provider layer has not sent yet."""
         self.sent: dict[str, Asked] = {}
+        self.half_closed: list[Trace] = []
+        """Executions with an execution:end, but no orchestrator:complete so far."""
         self.just_closed: Trace | None = None
         """The execution to which the last attributed event belonged, if that event was its end."""
 
@@ -100,6 +102,7 @@ class _Follower:
         self.traces.append(trace)
         self.open.append(trace)
         del self.open[:-MOST_OPEN]
+        self.waiting.clear()
         self.just_closed = None
 
     def _open_submitted(self) -> None:
@@ -123,7 +126,8 @@ class _Follower:
         trace.failed = False
         # The loop asks when all its calls are over: those without an end were denied by a hook.
         trace.open_calls.clear()
-        asked = Asked(event, trace, tuple(line for other in self.open if other is not trace for line in other.open_calls))
+        others = [other for other in self.open if other is not trace and other.open_calls]
+        asked = Asked(event, trace, tuple(line for other in others for line in other.open_calls))
         trace.asked.append(asked)
         self.waiting.append(asked)
         self._touch(trace, event)
@@ -145,7 +149,7 @@ class _Follower:
 
     def send(self, event: Event) -> None:
         # Requests of background helpers, such as the one that names the session, have no provider:request before them.
-        if not self.waiting:
+        if not self.waiting or event.request_id in self.sent:
             return
         asked = self.waiting.pop()
         asked.sent_line = event.line
@@ -231,12 +235,15 @@ class _Follower:
 
     def _find_second_half(self, event: Event) -> Trace | None:
         """The execution whose end was written already, for loops that write both execution:end and orchestrator:complete."""
+        if event.name == "orchestrator:complete":
+            halves = [trace for trace in self.half_closed if trace.failed == (event.status == "error")]
+            if halves:
+                return halves[-1]
         trace = self.just_closed
         if trace is None or event.name in trace.closes:
             return None
-        if event.status == "error" and not trace.failed and any(other.failed for other in self.open):
-            return None
-        return trace
+        is_of_another = event.status == "error" and not trace.failed and any(other.failed for other in self.open)
+        return None if is_of_another else trace
 
     def _find_closing(self, event: Event) -> Trace | None:
         if not self.open:
@@ -244,13 +251,10 @@ class _Follower:
             last = self.traces[-1] if self.traces else None
             return last if last is not None and last.closes and event.name not in last.closes else None
         newest = self.open[-1]
-        failed = [trace for trace in self.open if trace.failed]
-        if event.status == "error" and failed and not newest.failed:
-            return failed[-1]
-        if newest.open_calls or (newest.failed and event.name == "execution:end"):
-            free = [trace for trace in self.open if trace.phase == "answered" and not trace.open_calls and not trace.failed]
-            return free[-1] if free else newest
-        return newest
+        ready = [trace for trace in self.open if trace.is_ready and (trace is newest or trace.last.line > newest.start.line)]
+        if event.name == "orchestrator:complete":
+            ready = [trace for trace in ready if trace.failed == (event.status == "error")]
+        return max(ready, key=lambda trace: trace.last.line) if ready else newest
 
     def cancel(self, event: Event) -> None:
         self.note_death(event)
@@ -269,7 +273,11 @@ class _Follower:
     def _leave(self, trace: Trace, event: Event) -> None:
         if trace in self.open:
             self.open.remove(trace)
-        trace.touch(event)
+        if event.name == "execution:end" and "orchestrator:complete" not in trace.closes:
+            self.half_closed = [*self.half_closed[-MOST_OPEN:], trace]
+        elif event.name == "orchestrator:complete" and trace in self.half_closed:
+            self.half_closed.remove(trace)
+        trace.last = event
         self.just_closed = trace
 
     def note_reply(self, event: Event) -> None:
@@ -282,5 +290,5 @@ class _Follower:
         self.deaths.append(event.line)
 
     def _touch(self, trace: Trace, event: Event) -> None:
-        trace.touch(event)
+        trace.last = event
         self.just_closed = None

@@ -56,11 +56,12 @@ def _explain(sign: Sign, start: int) -> tuple[str, tuple[int, ...]]:
     second = f"the second start (event {start + 1})"
     if sign.kind.startswith("tool"):
         verb = "failed" if sign.kind == "tool-error" else "finished"
-        return f"{sign.name} {verb} at event {sign.line + 1}, but its call (event {sign.since + 1}) is older than {second}", (sign.since, sign.line)
+        text = f"{sign.name} {verb} at event {sign.line + 1}, but its call (event {sign.since + 1}) is older than {second}"
+        return text, (sign.since, sign.line)
     if sign.kind == "answer":
         text = f"the provider answered at event {sign.line + 1} a request (event {sign.since + 1}) that is older than {second}"
         return text, (sign.since, sign.line)
-    text = f"request {sign.number} of the first execution left at event {sign.line + 1}, behind {second}, which was at a lower or higher count"
+    text = f"request {sign.number} of the first execution left at event {sign.line + 1}, after {second}, whose own requests count from 1"
     return text, (sign.line,)
 
 

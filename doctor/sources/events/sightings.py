@@ -15,13 +15,11 @@ def select_own(events: list[Event], session_id: str) -> tuple[list[Event], list[
 
     Of a log that does not know `session_id` at all, the session that most of its events name is taken: its folder was renamed or copied.
     """
-    counts = Counter(event.session_id for event in events if event.session_id)
-    if not counts:
+    ids = {event.session_id for event in events} - {""}
+    if len(ids) < 2:
         return events, []
-    if session_id not in counts:
-        session_id = counts.most_common(1)[0][0]
-    if len(counts) == 1:
-        return events, []
+    if session_id not in ids:
+        session_id = Counter(event.session_id for event in events if event.session_id).most_common(1)[0][0]
     own = [event for event in events if not event.session_id or event.session_id == session_id]
     foreign = [event for event in events if event.session_id and event.session_id != session_id]
     return own, foreign

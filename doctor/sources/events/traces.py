@@ -27,7 +27,7 @@ class Sign(NamedTuple):
 class Asked:
     """One provider:request and what became of it."""
 
-    __slots__ = ("event", "open_elsewhere", "trace", "sent_line", "is_answered", "error_line", "error", "repaired_line")
+    __slots__ = ("error", "error_line", "event", "is_answered", "open_elsewhere", "repaired_line", "sent_line", "trace")
 
     def __init__(self, event: Event, trace: Trace, open_elsewhere: tuple[int, ...]) -> None:
         self.event = event
@@ -45,8 +45,20 @@ class Trace:
     """`phase`: start, asked, answered or tools. `closes`: line of each kind of event that ended it. `open_calls`: by line of tool:pre."""
 
     __slots__ = (
-        "start", "text_key", "iteration", "phase", "failed", "open_calls", "asked", "signs", "closes", "end", "status", "last",
-        "response", "is_submitted",
+        "asked",
+        "closes",
+        "end",
+        "failed",
+        "is_submitted",
+        "iteration",
+        "last",
+        "open_calls",
+        "phase",
+        "response",
+        "signs",
+        "start",
+        "status",
+        "text_key",
     )  # fmt: skip
 
     def __init__(self, start: Event) -> None:
@@ -64,16 +76,16 @@ class Trace:
         self.response = ""
         self.is_submitted = False
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether an end would be no surprise: its last request was answered without a call, or failed."""
+        return self.failed or (self.phase == "answered" and not self.open_calls)
+
     def restart(self, event: Event) -> None:
         """The real start of an execution of which only the prompt:submit was seen."""
-        self.start = event
+        self.start = self.last = event
         self.text_key = event.text_key
         self.is_submitted = False
-        self.touch(event)
-
-    def touch(self, event: Event) -> None:
-        if event.line > self.last.line:
-            self.last = event
 
     def close(self, event: Event, kind: str, status: str) -> None:
         """Notes an end. orchestrator:complete knows best how it ended; session:end knows least."""

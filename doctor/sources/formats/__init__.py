@@ -44,4 +44,6 @@ def refuse_foreign(row: dict[str, object], path: str) -> None:
     if row.get("type") in ("session_meta", "response_item", "event_msg", "turn_context"):
         raise DoctorError("unreadable", f"{path} looks like a Codex rollout; this version reads Amplifier transcripts only", path)
     if isinstance(row.get("messages"), list) or isinstance(row.get("contents"), list) or isinstance(row.get("input"), list):
-        raise DoctorError("unreadable", f"{path} looks like a request body or an export; this version reads Amplifier transcripts only", path)
+        raise DoctorError(
+            "unreadable", f"{path} looks like a request body or an export; this version reads Amplifier transcripts only", path
+        )

@@ -13,8 +13,10 @@ import orjson
 
 from doctor.model import (
     SHOWS_PROGRESS,
+    SIGNED_THINKING,
     SPELLED_AS_BLOCK,
     SPELLED_IN_LIST,
+    UNSIGNED_THINKING,
     Message,
     Source,
     ToolCall,
@@ -23,16 +25,18 @@ from doctor.model import (
 )
 from doctor.placeholders import LONGEST, find_maker, is_invented_reply
 from doctor.sources.formats import amplifier_rows
-from doctor.sources.lines import find_duplicate_key, judge_line
+from doctor.sources.formats.amplifier_content import find_end_flags
 
 NAME = "amplifier"
-PROGRESS = re.compile(r"\b(?:step|task|progress|iteration)\b[^\n]{0,12}?\d+\s?(?:/|of )\d+", re.IGNORECASE)
+PROGRESS = r"(?i)\b(?:step|task|progress|iteration)\b[^\n]{0,12}?\d+\s?(?:/|of )\d+"
 LONGEST_PROGRESS_TEXT = 4_000
 MOST_BYTES_FOR_KEYS = 1024
 """Longer rows are not searched for keys that stand twice: the search would cost as much as the parsing."""
 SUCCESS = '{"error": null'
 _NEW = tuple.__new__
 _BOTH = SPELLED_AS_BLOCK | SPELLED_IN_LIST
+_NOTABLE = ~SIGNED_THINKING
+"""Thinking with its signature is no reason to look at a row again."""
 
 
 def read_transcript(source: Source, path: str) -> Transcript:  # one loop on purpose: a function call a row would cost a tenth
@@ -48,6 +52,7 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
     offset = 0
     line = -1
     previous = raw = b""
+    row: Any = None
     with source.open() as stream:
         for line, raw in enumerate(stream):
             length = len(raw)
@@ -71,7 +76,7 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
                         and "tool_calls" not in row
                     ):
                         # What a tool that succeeded stores starts like this and carries nothing but a time stamp.
-                        if content[:14] == SUCCESS and (metadata is None or len(metadata) == 1) or len(content) > LONGEST:
+                        if (content[:14] == SUCCESS and (metadata is None or len(metadata) == 1)) or len(content) > LONGEST:
                             maker = ""
                         else:
                             maker = find_maker(content, metadata)
@@ -80,11 +85,11 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
                             append_unusual(len(transcript.messages))
                 else:
                     message = read_plain_row(row, line)
-                    if message is not None and (message[6] or message[2] == "invented"):
+                    if message is not None and (message[6] & _NOTABLE or message[2] == "invented"):
                         append_unusual(len(transcript.messages))
             except ValueError:
                 _read_refused_line(transcript, raw, line, offset >= source.size)
-                previous = raw
+                previous, row = raw, None
                 continue
             except (KeyError, TypeError, AttributeError):
                 pass
@@ -99,6 +104,8 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
                 if length < MOST_BYTES_FOR_KEYS:
                     _note_duplicate_key(transcript, raw, line)
             previous = raw
+    if transcript.messages and (last := transcript.messages[-1]).line == line and last.role == "assistant":
+        transcript.messages[-1] = last._replace(flags=last.flags | find_end_flags(row))
     transcript.ends_with_eol = raw.endswith(b"\n") or line < 0
     transcript.eol = _find_line_end(transcript)
     return transcript
@@ -117,6 +124,8 @@ def read_plain_row(row: Any, line: int) -> Message | None:
     if role == "assistant":
         return _read_plain_assistant(row, content, metadata, line)
     if role == "user" and content.__class__ is str:
+        if not content or content.isspace():
+            return None
         kind = amplifier_rows.find_user_kind(content, metadata)
         return Message(line, role, kind, (), (), hash(content), 0) if "tool_calls" not in row else None
     if (role == "system" or role == "developer") and content.__class__ is str:
@@ -129,16 +138,17 @@ def _read_plain_assistant(row: dict[str, Any], content: Any, metadata: Any, line
     if listed is not None and listed.__class__ is not list:
         return None
     if content.__class__ is not list:
-        if content.__class__ is not str or listed:
+        if content.__class__ is not str or listed or not content or content.isspace():
             return None
-        return _read_reply(content, metadata, line)
+        return _read_reply(content, metadata, line, 0)
     calls: list[ToolCall] = []
     text = ""
+    flags = 0
     for block in content:
         kind = block["type"]
         if kind == "text":
             text = block["text"]
-            if text.__class__ is not str:
+            if text.__class__ is not str or not text or calls or text.isspace():
                 return None
         elif kind == "tool_call":
             call_id, name = block["id"], block["name"]
@@ -146,26 +156,27 @@ def _read_plain_assistant(row: dict[str, Any], content: Any, metadata: Any, line
                 return None
             calls.append(_NEW(ToolCall, (call_id, name, _BOTH)))
         elif kind == "thinking":
-            if block["thinking"].__class__ is not str or block.get("signature", "").__class__ is not str or "content" in block:
+            signature = block.get("signature", "")
+            if block["thinking"].__class__ is not str or signature.__class__ is not str or "content" in block:
                 return None
+            flags |= SIGNED_THINKING if signature else UNSIGNED_THINKING
         else:
             return None
     if not calls:
-        return _read_reply(text, metadata, line) if not listed else None
+        return _read_reply(text, metadata, line, flags) if content and not listed else None
     if listed is None or len(listed) != len(calls):
         return None
     for item, call in zip(listed, calls, strict=True):
         if item["id"] != call[0] or item["tool"] != call[1] or item["arguments"].__class__ is not dict:
             return None
-    return _NEW(Message, (line, "assistant", "call", tuple(calls), (), 0, 0))
+    return _NEW(Message, (line, "assistant", "call", tuple(calls), (), 0, flags))
 
 
-def _read_reply(text: str, metadata: Any, line: int) -> Message:
+def _read_reply(text: str, metadata: Any, line: int, flags: int) -> Message:
     if len(text) > LONGEST_PROGRESS_TEXT:
-        return Message(line, "assistant", "reply", (), (), 0, 0)
+        return Message(line, "assistant", "reply", (), (), 0, flags)
     kind = "invented" if not metadata and len(text) < 300 and is_invented_reply(text) else "reply"
-    flags = SHOWS_PROGRESS if _has_counter(text) else 0
-    return Message(line, "assistant", kind, (), (), 0, flags)
+    return Message(line, "assistant", kind, (), (), 0, flags | SHOWS_PROGRESS if _has_counter(text) else flags)
 
 
 def _has_counter(text: str) -> bool:
@@ -174,7 +185,7 @@ def _has_counter(text: str) -> bool:
         place = text.find(sign)
         while place > 0:
             if text[place - 1].isdigit() and text[place + width : place + width + 1].isdigit():
-                return PROGRESS.search(text) is not None
+                return re.search(PROGRESS, text) is not None
             place = text.find(sign, place + width)
     return False
 
@@ -183,13 +194,15 @@ def _read_refused_line(transcript: Transcript, raw: bytes, line: int, is_last: b
     if not raw.strip():
         transcript.blank_lines.append(line)
         return
+    from doctor.sources.lines import judge_line
+
     judged = judge_line(raw, line, is_last)
     if judged.problem is not None:
         transcript.line_problems.append(judged.problem)
     for row in judged.rows:
         message = amplifier_rows.read_odd_row(transcript, row, line)
         if message is not None:
-            shared = amplifier_rows.SHARED if len(judged.rows) > 1 or judged.problem is not None and judged.problem.kind == "glued" else 0
+            shared = amplifier_rows.SHARED if len(judged.rows) > 1 or (judged.problem is not None and judged.problem.kind == "glued") else 0
             transcript.unusual.append(len(transcript.messages))
             transcript.messages.append(message._replace(flags=message.flags | shared))
 
@@ -197,6 +210,8 @@ def _read_refused_line(transcript: Transcript, raw: bytes, line: int, is_last: b
 def _note_duplicate_key(transcript: Transcript, raw: bytes, line: int) -> None:
     """Looks closer at a short row in which a key that must stand once stands twice (or in a nested object, which is fine)."""
     if raw.count(b'"role":') > 1 or raw.count(b'"content":') > 1 or raw.count(b'"tool_call_id":') > 1:
+        from doctor.sources.lines import find_duplicate_key
+
         problem = find_duplicate_key(raw, line)
         if problem is not None:
             transcript.line_problems.append(problem)

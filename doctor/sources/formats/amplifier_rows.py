@@ -21,6 +21,7 @@ from doctor.model import (
     Transcript,
 )
 from doctor.placeholders import find_maker, is_invented_reply
+from doctor.sources.formats.amplifier_content import find_content_flags
 
 SHARED = SHARED_LINE
 ROLES = ("system", "developer", "user", "assistant", "function", "tool")
@@ -56,6 +57,7 @@ def read_odd_row(transcript: Transcript, row: Any, line: int) -> Message | None:
         return None
     flags = BROKEN_SHAPE if problems else 0
     role = row.get("role") if isinstance(row.get("role"), str) else ""
+    flags |= find_content_flags(row, role)
     metadata = row.get("metadata") if isinstance(row.get("metadata"), dict) else None
     content = row.get("content")
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
@@ -255,7 +257,7 @@ def _classify(error: Any, path: list[Any], row: dict[str, Any]) -> str:
 def _classify_missing(kind: str, path: list[Any], missing: str, instance: Any) -> str:
     if not path:
         return {"role": "role", "tool_call_id": "call"}.get(missing, "content")
-    return "call" if missing in ("id", "name") and kind == "content" or kind == "call" else kind
+    return "call" if (missing in ("id", "name") and kind == "content") or kind == "call" else kind
 
 
 def _name_type(value: Any) -> str:

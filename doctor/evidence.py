@@ -1,0 +1,201 @@
+"""What the event log proves about a transcript: turns that it lost, results that it lost, and whether it bears a trace of them still."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+from doctor.eventlog import Execution, ToolRun
+from doctor.findings import Interval
+from doctor.model import SPELLED_AS_BLOCK, SPELLED_IN_LIST, SPELLINGS_DISAGREE, CallPair, Message, Session
+from doctor.moves import has_copy
+
+LONGEST_QUOTE = 60
+MOST_READ_ROWS = 500
+"""User rows that are read again for a prompt that no row equals."""
+_BOTH = SPELLED_AS_BLOCK | SPELLED_IN_LIST
+_OUTCOMES = {"success": "ended in success", "error": "ended in error", "cancelled": "was cancelled", "incomplete": "ended incomplete"}
+
+
+class LostTurn(NamedTuple):
+    """An execution whose prompt the transcript lacks. `backup_lines`: first and last line of the turn in the client's backup.
+
+    `is_certain` is False where the prompt may have left the transcript on purpose.
+    """
+
+    execution: Execution
+    runs: tuple[ToolRun, ...]
+    backup_lines: tuple[int, int] | None
+    is_certain: bool
+
+
+def find_lost_turns(session: Session) -> list[LostTurn]:
+    """Turns that produced something and that the transcript lacks whole.
+
+    Nothing is reported where the loss is on purpose: after a rewind, or when no earlier turn of the log is left (the user cleared the
+    context, or the client compacted it in place).
+    """
+    log = session.events
+    if log is None or session.rewound:
+        return []
+    lacking = _find_lacking(session, log.executions)
+    if not lacking:
+        return []
+    overlapping = {part.start_line for found in log.overlaps if found.confidence == "confirmed" for part in (found.older, found.newer)}
+    lost: list[LostTurn] = []
+    has_survivor = False
+    for execution in log.executions:
+        if execution.start_line not in lacking:
+            has_survivor = has_survivor or execution.text_key != 0
+            continue
+        runs = tuple(run for run in log.runs.values() if run.execution == execution.start_line and run.end_line >= 0)
+        if session.liveness.is_live and execution is log.executions[-1]:
+            continue
+        backup_lines = _find_in_backup(session, execution)
+        if not (backup_lines or runs or execution.status == "success"):
+            continue
+        if backup_lines or has_survivor or execution.start_line in overlapping:
+            lost.append(LostTurn(execution, runs, backup_lines, backup_lines is not None or log.compacted_line < execution.start_line))
+    return lost
+
+
+def find_standing_placeholders(session: Session) -> list[int]:
+    """Message indexes of placeholders whose call did finish, as the event log knows."""
+    log = session.events
+    if log is None:
+        return []
+    found = []
+    for index in session.transcript.unusual:
+        for result in session.transcript.messages[index].results:
+            run = log.runs.get(result.call_id) if result.maker else None
+            if run is not None and run.end_line >= 0 and run.offset >= 0 and not run.redacted:
+                found.append(index)
+                break
+    return found
+
+
+def bears_trace(session: Session) -> bool:
+    """Whether the transcript still suffers from what happened: unsound calls, lost turns, placeholders for work that was done."""
+    return not session.pairing.is_sound or bool(find_standing_placeholders(session)) or bool(find_lost_turns(session))
+
+
+def is_unanswered(session: Session, pair: CallPair) -> bool:
+    """Whether a call has no result of any kind, and no other defect that must be cured first."""
+    if pair.placed or pair.early or pair.late or not pair.call.id or (pair.reused and has_copy(session, pair)):
+        return False
+    message = session.transcript.messages[pair.index]
+    return not (message.flags & SPELLINGS_DISAGREE and pair.call.spelling & _BOTH != _BOTH)
+
+
+def collect_call_ids(session: Session) -> set[str]:
+    """The ids of all calls in the transcript. A result without its call does not count: it goes, and the call stays missing."""
+    return {call.id for message in session.transcript.messages for call in message.calls}
+
+
+def find_prompt(session: Session, execution: Execution) -> int | None:
+    """Index of the last user message that holds an execution's prompt."""
+    messages = session.transcript.messages
+    for index in range(len(messages) - 1, -1, -1):
+        if messages[index].role == "user" and messages[index].text_key == execution.text_key != 0:
+            return index
+    return None
+
+
+def quote(text: str) -> str:
+    """A prompt as people recognise it: its first words, on one line."""
+    words = cut_words(text)
+    return f"«{words}»" if words else "a prompt that the log lacks"
+
+
+def cut_words(text: str) -> str:
+    words = " ".join(text.replace("«", '"').replace("»", '"').split())
+    return words if len(words) <= LONGEST_QUOTE else words[: LONGEST_QUOTE - 1].rstrip() + "…"
+
+
+def describe_outcome(execution: Execution) -> str:
+    if execution.end_line < 0:
+        return "no end written"
+    return _OUTCOMES.get(execution.status, f"ended as {execution.status}" if execution.status else "ended")
+
+
+def describe_execution(execution: Execution) -> str:
+    """«Do the slow work.» (events 17-48, ended in error)"""
+    last = execution.end_line if execution.end_line >= 0 else execution.last_line
+    return f"{quote(execution.prompt)} (events {execution.start_line + 1}-{last + 1}, {describe_outcome(execution)})"
+
+
+def draw_execution(execution: Execution) -> Interval:
+    is_open = execution.end_line < 0
+    return Interval(
+        cut_words(execution.prompt),
+        execution.start_line,
+        -1 if is_open else execution.end_line,
+        execution.start_time,
+        execution.last_time if is_open else execution.end_time,
+        describe_outcome(execution),
+    )
+
+
+def clock_time(stamp: str) -> str:
+    """12:18:02.984 of an ISO time stamp of any precision."""
+    clock = stamp.partition("T")[2].split("+")[0].split("Z")[0]
+    seconds, dot, fraction = clock.partition(".")
+    return f"{seconds}.{fraction[:3]}" if dot else seconds or stamp
+
+
+def _find_lacking(session: Session, executions: tuple[Execution, ...]) -> set[int]:
+    """start_line of the executions whose prompt no user row holds. One row holds one prompt; redacted prompts can't be compared."""
+    rows = Counter(message.text_key for message in session.transcript.messages if message.role == "user" and message.text_key)
+    wanted = Counter(execution.text_key for execution in executions if execution.text_key)
+    short = {key: number - rows[key] for key, number in wanted.items() if number > rows[key]}
+    if not short:
+        return set()
+    lacking: list[Execution] = []
+    for key, number in short.items():
+        same = [execution for execution in executions if execution.text_key == key]
+        if number < len(same):
+            # The same words several times: those whose calls are not in the transcript are missing.
+            ids = collect_call_ids(session)
+            calls = session.events.runs.values() if session.events else ()
+            known = {run.execution for run in calls if run.call_id in ids}
+            same.sort(key=lambda execution: (execution.start_line in known, execution.start_line))
+        lacking += same[:number]
+    return {execution.start_line for execution in lacking} - _find_rewritten(session, lacking, wanted)
+
+
+def _find_rewritten(session: Session, lacking: list[Execution], wanted: Counter[int]) -> set[int]:
+    """Executions whose prompt stands inside a longer row: the client added context to it, or stored it as blocks."""
+    found: set[int] = set()
+    spare = [message for message in session.transcript.messages if message.role == "user" and message.text_key not in wanted]
+    for message in spare[:MOST_READ_ROWS]:
+        text = _read_text(session, message)
+        for execution in lacking:
+            if execution.start_line not in found and execution.prompt and execution.prompt in text:
+                found.add(execution.start_line)
+                break
+    return found
+
+
+def _read_text(session: Session, message: Message) -> str:
+    row = session.transcript.read_row(message.line)
+    content: Any = row.get("content") if isinstance(row, dict) else None
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    return "\n".join(block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str))
+
+
+def _find_in_backup(session: Session, execution: Execution) -> tuple[int, int] | None:
+    backup = session.backup
+    if backup is None or not execution.text_key:
+        return None
+    messages = backup.transcript.messages
+    start = next(
+        (index for index, message in enumerate(messages) if message.role == "user" and message.text_key == execution.text_key), None
+    )
+    if start is None:
+        return None
+    stop = start + 1
+    while stop < len(messages) and messages[stop].kind != "prompt":
+        stop += 1
+    return messages[start].line, messages[stop - 1].line

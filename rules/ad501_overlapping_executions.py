@@ -1,0 +1,66 @@
+"""Two executions ran on one session at the same time.
+
+## Why it matters
+Their rows interleave: results land far from their calls, a repair takes running calls for dead ones, the last writer drops the other's
+turn. Providers then refuse the session for ever, or work is silently lost.
+
+## How it happens
+A prompt was sent while a tool still ran (a forced cancel, a second launcher), or a second process resumed the session. The client has no
+lock against either in most versions.
+
+## How it is fixed
+The overlap itself is history; the damage that it did has rules of its own. It is an error while the transcript bears traces of it, and a
+note afterwards. Only what happens to the older execution behind the newer start counts as proof; a start alone may follow a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from doctor.rulekit import Confidence, Finding, Overlap, Related, Session, Severity, evidence, rule
+
+TRANSCRIPT = '{"role": "user", "content": "slow"}\n{"role": "user", "content": "quick"}\n'
+START = (
+    '{"ts": "2026-01-02T03:04:05.1Z", "event": "execution:start", "data": {"prompt": "slow"}}\n'
+    '{"ts": "2026-01-02T03:04:06.1Z", "event": "tool:pre", "data": {"tool_name": "bash", "tool_call_id": "a"}}\n'
+)
+SECOND = '{"ts": "2026-01-02T03:04:07.1Z", "event": "execution:start", "data": {"prompt": "quick"}}\n'
+FINISH = '{"ts": "2026-01-02T03:04:08.1Z", "event": "tool:post", "data": {"tool_name": "bash", "tool_call_id": "a", "result": "ok"}}\n'
+RESUME = '{"ts": "2026-01-02T03:04:06.9Z", "event": "session:resume", "data": {}}\n'
+BAD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": START + SECOND + FINISH}
+GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": START + RESUME + SECOND}
+
+
+@rule(code="AD501", name="overlapping-executions", severity=Severity.ERROR, bad=BAD, good=GOOD)
+def find_overlaps(session: Session) -> Iterator[Finding]:
+    log = session.events
+    if log is None or not log.overlaps:
+        return
+    at_most = None if evidence.bears_trace(session) else Severity.INFO
+    for overlap in log.overlaps:
+        yield describe(overlap, at_most)
+
+
+def describe(overlap: Overlap, at_most: Severity | None) -> Finding:
+    older, newer = overlap.older, overlap.newer
+    is_certain = overlap.confidence == "confirmed"
+    verb = "ran" if is_certain else "may have run"
+    message = f"two executions {verb} at the same time: {evidence.describe_execution(older)} and {evidence.describe_execution(newer)}"
+    if is_certain:
+        ends = [part.end_time if part.end_line >= 0 else part.last_time for part in (older, newer)]
+        message += f", from {evidence.clock_time(newer.start_time)} to {evidence.clock_time(min(ends))}"
+    related = [Related(older.start_line, "the first starts", "events"), Related(newer.start_line, "the second starts", "events")]
+    related += [Related(line, "proof" if is_certain else "clue", "events") for line in overlap.proof_lines]
+    related += [
+        Related(part.end_line, f"the {which} ends", "events") for part, which in ((older, "first"), (newer, "second")) if part.end_line >= 0
+    ]
+    return Finding(
+        None,
+        message,
+        related=tuple(sorted(set(related), key=lambda row: row.line)),
+        confidence=Confidence.CONFIRMED if is_certain else Confidence.POSSIBLE,
+        at_most=at_most,
+        where="events",
+        why=overlap.proof,
+        intervals=(evidence.draw_execution(older), evidence.draw_execution(newer)),
+    )

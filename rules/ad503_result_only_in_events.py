@@ -1,0 +1,126 @@
+"""A tool finished, but only the event log knows its result.
+
+## Why it matters
+A call without a result makes every provider refuse the session, and the work that the tool did is not in the conversation.
+
+## How it happens
+The client saves a call before it knows the result, and all results of a group together. Whoever kills it in between loses results that
+the event log has already. A failed save or a second writer can lose whole rows of a turn.
+
+## How it is fixed
+Where the call stands in the transcript, the result is rebuilt from the event log, byte for byte as the client would have written it,
+marked, and put behind its call. Where the call's row is missing as well, the calls are only listed. A result that a hook changed before
+it was stored comes back as the tool gave it: the log does not show the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from doctor.rulekit import (
+    CallPair,
+    Confidence,
+    EventLog,
+    Execution,
+    Finding,
+    Fix,
+    Related,
+    Safety,
+    Session,
+    Severity,
+    ToolRun,
+    evidence,
+    moves,
+    placeholders,
+    rule,
+    short_id,
+    write_row,
+)
+
+MOST_RELATED = 8
+TRANSCRIPT = (
+    '{"role": "user", "content": "hi"}\n{"role": "assistant", "content": [{"type": "tool_call", "id": "a", "name": "bash", "input": {}}], '
+    '"tool_calls": [{"id": "a", "tool": "bash", "arguments": {}}]}\n'
+)
+PRE = (
+    '{"ts": "2026-01-02T03:04:05.1Z", "event": "execution:start", "data": {"prompt": "hi"}}\n'
+    '{"ts": "2026-01-02T03:04:06.1Z", "event": "tool:pre", "data": {"tool_name": "bash", "tool_call_id": "a"}}\n'
+)
+POST = '{"ts": "2026-01-02T03:04:07.1Z", "event": "tool:post", "data": {"tool_name": "bash", "tool_call_id": "a", "result": "ok"}}\n'
+BAD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": PRE + POST}
+GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": PRE}
+
+
+@rule(code="AD503", name="result-only-in-events", severity=Severity.ERROR, bad=BAD, good=GOOD)
+def find_results(session: Session) -> Iterator[Finding]:
+    for pair in session.pairing.pairs:
+        if evidence.is_unanswered(session, pair):
+            yield from find_lost_result(session, pair)
+    yield from find_lost_rows(session)
+
+
+def find_lost_result(session: Session, pair: CallPair) -> Iterator[Finding]:
+    recorded = session.recorded_result(pair.call.id)
+    if recorded is None or recorded.refusal or session.events is None:
+        return
+    run = session.events.runs[pair.call.id]
+    line = session.transcript.messages[pair.index].line
+    name = f"{pair.call.name or 'call'} ({short_id(pair.call.id)})"
+    text = f"{name} finished at event {run.end_line + 1}, but the transcript has no result for it"
+    related = (Related(line, "the call"), Related(run.end_line, "the result", "events"))
+    at_tail = moves.find_answer_line(session, pair.index) >= session.transcript.line_count
+    if at_tail and session.liveness.is_live:
+        text += " yet: the session is live"
+        yield Finding(line, text, None, related, (pair.call.id,), confidence=Confidence.POSSIBLE, at_most=Severity.INFO)
+        return
+    row = placeholders.build_row(pair.call.id, pair.call.name, "AD503", recorded.content, recorded.source)
+    body = write_row(row, session.transcript.read_line(line))
+    title = f"put the result recorded in {recorded.source} behind row {line + 1}"
+    yield Finding(
+        line,
+        text,
+        Fix(title, Safety.SAFE, (moves.insert_result(session, pair, body),), (), recorded.source),
+        related,
+        (pair.call.id,),
+    )
+
+
+def find_lost_rows(session: Session) -> Iterator[Finding]:
+    """Calls that the transcript lacks altogether, though it has the prompt that led to them: one finding for each execution."""
+    log = session.events
+    if log is None or not log.runs or session.rewound:
+        return
+    ids = evidence.collect_call_ids(session)
+    missing: dict[int, list[ToolRun]] = {}
+    newest: dict[int, int] = {}
+    for run in log.runs.values():
+        if run.call_id in ids:
+            newest[run.execution] = max(newest.get(run.execution, -1), run.pre_line)
+        elif run.end_line >= 0 and run.execution >= 0 and run.end_line > log.compacted_line:
+            missing.setdefault(run.execution, []).append(run)
+    if not missing:
+        return
+    unfinished = {(run.execution, run.group) for run in log.runs.values() if run.end_line < 0}
+    for execution in log.executions:
+        runs = missing.get(execution.start_line, [])
+        if execution.end_line < 0:
+            runs = [run for run in runs if (run.execution, run.group) not in unfinished]
+        prompt = evidence.find_prompt(session, execution) if runs else None
+        if prompt is not None and not (session.liveness.is_live and execution is log.executions[-1]):
+            line = session.transcript.messages[prompt].line
+            yield describe_lost_rows(log, execution, runs, line, newest.get(execution.start_line, -1))
+
+
+def describe_lost_rows(log: EventLog, execution: Execution, runs: list[ToolRun], line: int, newest: int) -> Finding:
+    """`line`: the prompt's. `newest`: tool:pre of the execution's last call that the transcript has, -1 for none."""
+    names = ", ".join(dict.fromkeys(run.name or "a tool" for run in runs))
+    calls = f"{len(runs)} finished tool calls ({names})" if len(runs) != 1 else f"a finished tool call ({names})"
+    text = f"{calls} of {evidence.describe_execution(execution)} can't be found in the transcript, only in the event log"
+    # A client that is killed leaves a log that is ahead of its last save: that is no damage.
+    is_behind = execution.status != "success" and all(run.pre_line > newest for run in runs)
+    if is_behind:
+        text += f": {'they' if len(runs) != 1 else 'it'} came after the last save"
+    fix = None if is_behind else Fix("rows of lost calls are not rebuilt; their results stay in the event log", Safety.MANUAL)
+    related = (Related(line, "the prompt"), *(Related(run.end_line, f"result of {run.name}", "events") for run in runs[:MOST_RELATED]))
+    ids = tuple(run.call_id for run in runs)
+    return Finding(line, text, fix, related, ids, at_most=Severity.INFO if is_behind else None)

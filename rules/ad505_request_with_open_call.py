@@ -1,0 +1,67 @@
+"""A request left for the provider while a tool call of another execution was still running.
+
+## Why it matters
+A call without its result makes a provider refuse the request: that turn failed, or went out only because the provider layer patched the
+request in memory. The transcript can look sound afterwards, so this explains a refusal that nothing on disk explains.
+
+## How it happens
+A second execution started on the session while a tool of the first one ran (AD501). Both write into one context.
+
+## How it is fixed
+There is nothing to fix in a request that has left. It is a note once the transcript is sound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from doctor.rulekit import EventLog, Finding, Related, Request, Session, Severity, evidence, rule, short_id
+
+LONGEST_ERROR = 300
+TRANSCRIPT = '{"role": "user", "content": "slow"}\n{"role": "user", "content": "quick"}\n'
+BEFORE = (
+    '{"ts": "2026-01-02T03:04:05.1Z", "event": "execution:start", "data": {"prompt": "slow"}}\n'
+    '{"ts": "2026-01-02T03:04:05.2Z", "event": "tool:pre", "data": {"tool_name": "bash", "tool_call_id": "a"}}\n'
+    '{"ts": "2026-01-02T03:04:06.1Z", "event": "execution:start", "data": {"prompt": "quick"}}\n'
+    '{"ts": "2026-01-02T03:04:06.2Z", "event": "provider:request", "data": {"iteration": 1}}\n'
+)
+ERROR = '{"ts": "2026-01-02T03:04:06.3Z", "event": "provider:error", "error": {"type": "E", "msg": "no result"}, "data": {}}\n'
+AFTER = '{"ts": "2026-01-02T03:04:07.1Z", "event": "tool:post", "data": {"tool_name": "bash", "tool_call_id": "a", "result": "ok"}}\n'
+BAD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": BEFORE + ERROR + AFTER}
+GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": BEFORE + AFTER}
+
+
+@rule(code="AD505", name="request-with-open-call", severity=Severity.ERROR, bad=BAD, good=GOOD)
+def find_requests(session: Session) -> Iterator[Finding]:
+    log = session.events
+    if log is None:
+        return
+    proven: dict[int, list[Request]] = {}
+    for request in log.requests:
+        if request.open_calls and (request.error or request.error_line >= 0 or request.repaired_line >= 0):
+            proven.setdefault(request.execution, []).append(request)
+    at_most = Severity.INFO if proven and not evidence.bears_trace(session) else None
+    for start_line, requests in proven.items():
+        yield describe(log, start_line, requests, at_most)
+
+
+def describe(log: EventLog, start_line: int, requests: list[Request], at_most: Severity | None) -> Finding:
+    """One finding for the requests of one execution, about the refused one where there is one."""
+    request = next((request for request in requests if request.error_line >= 0), requests[0])
+    names = ", ".join(f"{log.runs[call_id].name or 'a call'} ({short_id(call_id)})" for call_id in request.open_calls)
+    prompt = next((execution.prompt for execution in log.executions if execution.start_line == start_line), "")
+    message = f"request (event {request.line + 1}) of {evidence.quote(prompt)} left while {names} of another execution was still running"
+    if request.error_line >= 0:
+        error = request.error if len(request.error) <= LONGEST_ERROR else request.error[: LONGEST_ERROR - 1] + "…"
+        message += f" and was refused: {error}" if error else " and was refused"
+    else:
+        message += "; the provider layer put a stand-in for its result into the request"
+    related = [Related(request.line, "the request", "events")]
+    for call_id in request.open_calls:
+        run = log.runs[call_id]
+        related += [Related(run.pre_line, "the open call", "events"), Related(run.end_line, "it finishes", "events")]
+    for other in requests:
+        related += [Related(other.error_line, "the refusal", "events")] if other.error_line >= 0 else []
+        related += [Related(other.repaired_line, "repaired in memory", "events")] if other.repaired_line >= 0 else []
+    related.sort(key=lambda row: row.line)
+    return Finding(request.line, message, related=tuple(related), ids=request.open_calls, at_most=at_most, where="events")

@@ -1,0 +1,124 @@
+"""A repair wrote placeholders for tool calls that were still running, or a closing reply for calls which did finish.
+
+## Why it matters
+The model was told that its tools were interrupted and carried on from there. When the real results come they have no place any more:
+they are stored as second results, or dropped.
+
+## How it happens
+The client's repair runs before each turn and takes every call without a result for dead. A second execution (AD501) then repairs the
+first one's running calls.
+
+## How it is fixed
+The placeholders give way to the real results (AD305). The closing reply that the repair made up stays by default, since later replies
+were written with it in view; with `--unsafe` it goes to the quarantine once the real results stand before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from doctor.rulekit import EventLog, Finding, Fix, Message, Related, Safety, Session, Severity, ToolRun, evidence, moves, rule, short_id
+
+CALL = (
+    '{"role": "user", "content": "slow"}\n{"role": "assistant", '
+    '"content": [{"type": "tool_call", "id": "a", "name": "bash", "input": {}}], '
+    '"tool_calls": [{"id": "a", "tool": "bash", "arguments": {}}]}\n'
+)
+PLACEHOLDER = (
+    '{"role": "tool", "tool_call_id": "a", "name": "bash", '
+    '"content": "{\\"error\\": \\"unknown_error\\", \\"message\\": \\"Tool execution was interrupted and no result was captured.\\"}"}\n'
+    '{"role": "user", "content": "quick"}\n'
+)
+PRE = (
+    '{"ts": "2026-01-02T03:04:05.1Z", "event": "execution:start", "data": {"prompt": "slow"}}\n'
+    '{"ts": "2026-01-02T03:04:06.1Z", "event": "tool:pre", "data": {"tool_name": "bash", "tool_call_id": "a"}}\n'
+)
+SECOND = '{"ts": "2026-01-02T03:04:07.1Z", "event": "execution:start", "data": {"prompt": "quick"}}\n'
+POST = '{"ts": "2026-01-02T03:04:08.1Z", "event": "tool:post", "data": {"tool_name": "bash", "tool_call_id": "a", "result": "ok"}}\n'
+RESUME = '{"ts": "2026-01-02T03:04:06.9Z", "event": "session:resume", "data": {}}\n'
+BAD = {"transcript.jsonl": CALL + PLACEHOLDER, "events.jsonl": PRE + SECOND + POST}
+GOOD = {"transcript.jsonl": CALL + PLACEHOLDER, "events.jsonl": PRE + RESUME + SECOND}
+REPAIRED = "automatically repaired"
+
+
+@rule(code="AD507", name="repair-during-execution", severity=Severity.WARNING, bad=BAD, good=GOOD)
+def find_early_repairs(session: Session) -> Iterator[Finding]:
+    yield from find_early_placeholders(session)
+    for index in session.transcript.unusual:
+        if session.transcript.messages[index].kind == "invented":
+            yield from find_false_closing(session, index)
+
+
+def find_early_placeholders(session: Session) -> Iterator[Finding]:
+    """One finding for each call row whose placeholders were written while its calls ran."""
+    log = session.events
+    if log is None or len(log.executions) < 2:
+        return
+    early: dict[int, list[tuple[int, ToolRun]]] = {}
+    for index in session.transcript.unusual:
+        message = session.transcript.messages[index]
+        for result in message.results:
+            run = log.runs.get(result.call_id) if result.maker == "repair" else None
+            if run is not None and find_newer_start(log, run) >= 0:
+                early.setdefault(find_call(session, index, result.call_id), []).append((message.line, run))
+    for call_index, found in early.items():
+        yield describe_placeholders(session, log, call_index, found)
+
+
+def describe_placeholders(session: Session, log: EventLog, call_index: int, found: list[tuple[int, ToolRun]]) -> Finding:
+    line, run = found[0]
+    start = find_newer_start(log, run)
+    names = ", ".join(f"{run.name or 'a call'} ({short_id(run.call_id)})" for _, run in found)
+    prompt = next(execution.prompt for execution in log.executions if execution.start_line == start)
+    verb = "was" if len(found) == 1 else "were"
+    message = f"a repair before {evidence.quote(prompt)} wrote placeholders for {names}, which {verb} still running then"
+    related = [Related(session.transcript.messages[call_index].line, "the calls")] if call_index >= 0 else []
+    related += [Related(row, "placeholder") for row, _ in found]
+    related += [Related(start, "the second execution starts", "events")]
+    related += [Related(run.end_line, f"{run.name or 'the call'} finishes", "events") for _, run in found]
+    return Finding(line, message, related=tuple(related), ids=tuple(run.call_id for _, run in found))
+
+
+def find_newer_start(log: EventLog, run: ToolRun) -> int:
+    """Start of the execution that began while a run of another one went on, and before it ended; -1 for none."""
+    if run.end_line < 0 or run.pre_line < 0:
+        return -1
+    starts = (execution.start_line for execution in log.executions)
+    return next((start for start in starts if run.pre_line < start < run.end_line), -1)
+
+
+def find_call(session: Session, index: int, call_id: str) -> int:
+    """Index of the nearest row before `index` that makes a call; -1 for none."""
+    messages = session.transcript.messages
+    return next((at for at in range(index - 1, -1, -1) if any(call.id == call_id for call in messages[at].calls)), -1)
+
+
+def find_false_closing(session: Session, index: int) -> Iterator[Finding]:
+    """A closing reply that says that calls were interrupted, though all of them finished."""
+    messages = session.transcript.messages
+    start = index - 1
+    while start >= 0 and messages[start].results:
+        start -= 1
+    line = messages[index].line
+    if start < 0 or not messages[start].calls or REPAIRED.encode() not in session.transcript.read_line(line):
+        return
+    ids = tuple(call.id for call in messages[start].calls)
+    here = {result.call_id for message in messages[start + 1 : index] for result in message.results if not result.maker}
+    elsewhere = find_real_results(messages, ids) | find_recorded_results(session, ids)
+    if not all(call_id in here or call_id in elsewhere for call_id in ids):
+        return
+    is_settled = all(call_id in here for call_id in ids)
+    text = f"row {line + 1} says that the calls in row {messages[start].line + 1} were interrupted, but all of them finished"
+    title = f"take row {line + 1} out, into the quarantine"
+    fix = Fix(title, Safety.UNSAFE, (moves.delete_line(line),), (line,)) if is_settled else None
+    related = (Related(messages[start].line, "the calls"), Related(line, "the reply that a repair made up"))
+    yield Finding(line, text, fix, related, ids, at_most=Severity.INFO)
+
+
+def find_real_results(messages: list[Message], ids: tuple[str, ...]) -> set[str]:
+    return {result.call_id for message in messages for result in message.results if not result.maker and result.call_id in ids}
+
+
+def find_recorded_results(session: Session, ids: tuple[str, ...]) -> set[str]:
+    found = ((call_id, session.recorded_result(call_id)) for call_id in ids)
+    return {call_id for call_id, recorded in found if recorded is not None and not recorded.refusal}

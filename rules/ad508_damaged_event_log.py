@@ -1,0 +1,37 @@
+"""The event log itself is damaged: lines cut short, glued together, unreadable, written twice, or of another session.
+
+## Why it matters
+What the log proves about executions and lost results may be incomplete. The session loads and sends all the same.
+
+## How it happens
+The client was killed, or the disk was full, in the middle of a line, and the next event was appended right behind the torn one. A logging
+hook that is registered twice writes each event twice. A forked or copied session carries events of its parent.
+
+## How it is fixed
+The event log is never changed. Copies and foreign events are left out of account, glued records are told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from doctor.rulekit import Finding, Related, Session, Severity, rule
+
+TRANSCRIPT = '{"role": "user", "content": "hi"}\n'
+START = '{"ts": "2026-01-02T03:04:05.1Z", "event": "execution:start", "data": {"prompt": "hi"}}\n'
+END = '{"ts": "2026-01-02T03:04:06.1Z", "event": "execution:end", "data": {}}\n'
+BAD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": START[:60] + END}
+GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": START + END}
+HARMLESS = ("duplicate", "foreign")
+
+
+@rule(code="AD508", name="damaged-event-log", severity=Severity.WARNING, bad=BAD, good=GOOD)
+def find_damage(session: Session) -> Iterator[Finding]:
+    log = session.events
+    for problem in log.problems if log is not None else ():
+        if problem.kind == "torn" and session.liveness.is_live and problem.count == 1 and problem.line == log.line_count - 1:
+            continue  # somebody is writing it
+        at_most = Severity.INFO if problem.kind in HARMLESS else None
+        message = f"the event log has {problem.message}"
+        related = (Related(problem.line, "the first of them", "events"),)
+        yield Finding(problem.line, message, related=related, at_most=at_most, where="events")
