@@ -150,7 +150,10 @@ class Diagnostic(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """Why a path could not be judged or written: one line for people. `kind`: unreadable, live, changed, rule-crash, internal, usage."""
+    """Why a path could not be judged or written: one line for people.
+
+    `kind`: unreadable, unwritable, live, changed, rule-crash, internal, usage.
+    """
 
     path: str
     kind: str

@@ -20,8 +20,8 @@ __all__ = ["Plan", "plan_fix"]
 
 MOST_ROUNDS = 20
 TAIL = 4096
-READABLE = frozenset({"surrogate", "constant", "duplicate-key"})
-"""Problems of a line that holds one whole record all the same: moving its bytes can't make it worse."""
+READABLE = frozenset({"surrogate", "constant", "duplicate-key", "utf8"})
+"""Problems of a line that holds one whole record all the same, if any: moving its bytes can't make it worse."""
 
 
 class NotPlanned(Exception):
@@ -116,7 +116,7 @@ class _Draft:
             chosen = pick_fixes(current, diagnosis, self.safety, self.way)
             if not chosen:
                 return current, diagnosis
-            edits = [edit for found in chosen for edit in (found.fix or Fix("", Safety.MANUAL)).edits]
+            edits = [edit for found in chosen if found.fix is not None for edit in found.fix.edits]
             try:
                 source, runs = apply_and_trace(current.transcript, edits)
             except ValueError as error:
@@ -133,7 +133,8 @@ class _Draft:
     def _note_round(self, current: Session, chosen: Sequence[Diagnostic], number: int) -> None:
         for found in chosen:
             fix = found.fix
-            assert fix is not None
+            if fix is None:
+                continue
             self.applied.append(AppliedFix(found.code, fix.title, fix.safety, number, fix.source))
             if fix.safety < Safety.SAFE:
                 self.proof.release(current.transcript, list_lines(fix))

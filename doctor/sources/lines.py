@@ -122,7 +122,10 @@ def _judge_broken(text: str, body: bytes, line: int, is_last: bool, error: json.
 
 def _is_cut_short(text: str, error: json.JSONDecodeError) -> bool:
     """Whether the parser gave up because the text ends: in a string, inside an escape or a word, or where a token should follow."""
-    return text.lstrip()[:1] in ("{", "[") and (error.msg.startswith("Unterminated") or error.pos >= len(text.rstrip()) - 6)
+    if text.lstrip()[:1] not in ("{", "["):
+        return False
+    rest = text[error.pos :].strip()
+    return error.msg.startswith(("Unterminated", "Invalid \\u")) or not rest or (rest.isalnum() and len(rest) < len("false"))
 
 
 def _find_records(text: str) -> tuple[list[tuple[int, int]], list[Any]]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from doctor.analysis.registry import load_rules, select_rules
+from doctor.errors import DoctorError
 from doctor.findings import Safety
 from doctor.model import Session, Source
 from doctor.repair.planner import plan_fix
 from doctor.repair.plans import Plan
+from doctor.repair.storage import Written, write_plan
 from doctor.rulekit import Rule
 from doctor.sources.session import read_session
 
@@ -77,3 +80,20 @@ def plan(path: Path | str, safety: Safety = Safety.SAFE) -> Plan:
 def read_bytes(source: Source) -> bytes:
     with source.open() as stream:
         return stream.read()
+
+
+def write(planned: Plan, **named: Any) -> Written:
+    return write_plan(planned.session, planned, now=named.pop("now", NOW), **named)
+
+
+def list_names(path: Path) -> list[str]:
+    return sorted(entry.name for entry in path.parent.iterdir())
+
+
+def assert_untouched(path: Path, content: bytes = DAMAGED, beside: tuple[str, ...] = ()) -> None:
+    assert path.read_bytes() == content
+    assert list_names(path) == sorted([path.name, *beside])
+
+
+def assert_one_line(error: DoctorError) -> None:
+    assert "\n" not in error.message and "Errno" not in error.message and len(error.message) < 400

@@ -21,18 +21,21 @@ def repair_rows(rows: list[Row]) -> tuple[bool, list[Row]]:
     if not broken_ids and not unfinished:
         return False, rows
     repaired: list[Row] = []
+    closes = False
     for index, row in enumerate(rows):
         if row["role"] == "tool" and row.get("tool_call_id") in broken_ids:
             continue
+        if closes and row["role"] != "tool":
+            repaired.append(CLOSING)
+            closes = False
         repaired.append(row)
         mended = [call for call in list_calls(row) if call["id"] in broken_ids]
         for call in mended:
             repaired.append(
                 {"role": "tool", "tool_call_id": call["id"], "name": call.get("tool", ""), "content": '{"error":"unknown_error"}'}
             )
-        if (mended and len(mended) == len(list_calls(row))) or index in unfinished:
-            repaired.append(CLOSING)
-    return True, repaired
+        closes = closes or (bool(mended) and len(mended) == len(list_calls(row))) or index in unfinished
+    return True, [*repaired, CLOSING] if closes else repaired
 
 
 def find_broken_ids(rows: list[Row]) -> set[str]:
@@ -42,11 +45,12 @@ def find_broken_ids(rows: list[Row]) -> set[str]:
 
 
 def find_unfinished_turns(rows: list[Row]) -> set[int]:
-    """Indexes of result rows that a real user message, or the end, follows."""
+    """Indexes of the result rows that close a turn of calls and that a real user message, or the end, follows."""
+    called = {call["id"] for row in rows for call in list_calls(row)}
     return {
         index
         for index, row in enumerate(rows)
-        if row["role"] == "tool" and (index + 1 == len(rows) or is_real_user(rows[index + 1]))
+        if row.get("tool_call_id") in called and (index + 1 == len(rows) or is_real_user(rows[index + 1]))
     }
 
 

@@ -122,8 +122,8 @@ def read_chain(text: str, place: int) -> tuple[list[tuple[int, int, Any]], int]:
             row, end = decoder.raw_decode(text, place)
         except (ValueError, RecursionError):
             break
-        # A torn record's own arguments may hold objects with a role; a message has content beside it.
-        if not isinstance(row, dict) or "role" not in row or "content" not in row:
+        # A torn record's own arguments may hold objects with a role; a message has it first, or has content beside it.
+        if not isinstance(row, dict) or "role" not in row or ("content" not in row and next(iter(row)) != "role"):
             break
         chain.append((place, end, row))
         place = end

@@ -5,7 +5,9 @@ from __future__ import annotations
 from doctor.analysis.errors_catalogue.entry import Entry
 
 PROVIDER = "Bedrock Converse"
-_RESTORE = "Put the result into the user message right behind the call; where it is lost, take it from the event log or write a placeholder."
+_RESTORE = (
+    "Put the result into the user message right behind the call; where it is lost, take it from the event log or write a placeholder."
+)
 
 ENTRIES = (
     Entry(
@@ -90,7 +92,8 @@ ENTRIES = (
     ),
     Entry(
         "BC-12",
-        r"1 validation error detected: Value '.*' at 'messages\.\d+\.member|value at messages\.\d+\.content\.\d+\.toolUse\.input is invalid",
+        r"1 validation error detected: Value '.*' at 'messages\.\d+\.member|"
+        r"value at messages\.\d+\.content\.\d+\.toolUse\.input is invalid",
         ("AD206", "AD207", "AD204"),
         "An id, a tool name or the arguments of a call have a form that this API does not take.",
         "Rename the id in the call and in its result together; write arguments as an object.",

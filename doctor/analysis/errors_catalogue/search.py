@@ -13,11 +13,17 @@ from doctor.analysis.errors_catalogue.entry import Entry
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 FRAME = re.compile(r"^[ \t]*[│┃|>]+[ \t]?|[ \t]*[│┃|][ \t]*$", re.MULTILINE)
 """What terminals and loggers draw around a text."""
-_ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\/": "/", "\\\\": "\\"}
-_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\[nt\"/\\]")
+_ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\'": "'", "\\/": "/", "\\\\": "\\"}
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\[nt\"'/\\]")
 _STRING_END = re.compile(r"(?<=[^\s:,{\[])[\"'](?=\s*(?:[,}\]\n)]|$))")
 _ID = re.compile(r"\b(?:toolu|srvtoolu|mcptoolu|tooluse|call|chatcmpl-tool|fc|rs|msg|ws|functions)[_.][\w.:-]*\w")
-_PLACES = re.compile(r"messages\.(\d+)(?:\.content\.(\d+))?|(?:messages|input|contents)\.?\[(\d+)\](?:\.(?:content|parts|tool_calls)\[(\d+)\])?|position (\d+)")
+_WORD = re.compile(r"[\w.:/|-]+")
+_PLACES = re.compile(
+    r"messages\.(\d+)(?:\.content\.(\d+))?"
+    r"|(?:messages|input|contents)\.?\[(\d+)\](?:\.(?:content|parts|tool_calls)\[(\d+)\])?"
+    r"|position (\d+)"
+)
+
 REACH = 1_000
 """Characters around a hit in which its ids and indexes are looked for."""
 DEEPEST = 4
@@ -93,7 +99,7 @@ def _peel(text: str) -> Iterator[str]:
         views.append(html.unescape(view))
     yield text.strip()
     yield from views
-    unframed = FRAME.sub("", views[-1])
+    unframed = FRAME.sub("", view)
     yield unframed
     yield re.sub(r"\s+", " ", unframed)
 
@@ -117,9 +123,15 @@ def _describe(view: str, entry: Entry, hit: re.Match[str], provider: str) -> Err
 def _find_ids(entry: Entry, hit: re.Match[str], sentence: str) -> Iterator[str]:
     """Ids named by the entry's own pattern, by its list pattern, and whatever looks like an id of a known maker."""
     if entry.ids and (listed := re.search(entry.ids, sentence)):
-        yield from (name for part in listed[1].split(",") if (name := part.strip().strip("'\"`.")))
+        yield from (name for part in listed[1].split(",") if (name := _clean(part)))
     elif entry.rule in ("AN-02", "AN-03", "AN-30", "OC-03", "OR-04", "OR-05", "OR-06") and hit.lastindex and hit[1]:
-        yield hit[1].strip("'\"`.,")
+        yield _clean(hit[1])
     elif entry.rule in ("OR-01", "OR-02"):
-        yield hit[2].strip("'\"`.,")
+        yield _clean(hit[2])
     yield from (found for found in _ID.findall(sentence) if not found.startswith(("call_id", "msg_id")))
+
+
+def _clean(part: str) -> str:
+    """An id without the quotes, brackets and stops around it."""
+    found = _WORD.search(part)
+    return found[0].rstrip(".") if found is not None else ""

@@ -75,17 +75,19 @@ def _read_calls(turn: Turn, found: list[Violation]) -> dict[str, tuple[int, int]
     asked: dict[str, tuple[int, int]] = {}
     thinks = False
     for sent in turn.messages:
+        called_before = not any(block[0] == CALL for block in sent.blocks)
         for place, block in enumerate(sent.blocks):
             kind = block[0]
             if kind == CALL:
+                called_before = True
                 if block.id in asked:
                     param = f"messages.{sent.index}.content.{place}"
                     lines = (asked[block.id][1], block.line)
                     found.append(Violation("AN-04", f"{param}: `tool_use` ids must be unique", sent.index, param, lines, ids=(block.id,)))
                 asked.setdefault(block.id, (sent.index, block.line))
-            elif kind == THINKING or kind == REDACTED:
+            elif kind in (THINKING, REDACTED):
                 thinks = True
-            elif kind == TEXT and asked:
+            elif kind == TEXT and asked and called_before:
                 _doubt_text_behind_call(sent, place, block, thinks, found)
     return asked
 
@@ -159,8 +161,8 @@ def _check_message(sent: Sent, found: list[Violation]) -> None:
         if _SPEAKER.get(kind, role) != role and role != "system":
             text = f"messages.{index}: `{_TYPES[kind]}` blocks can only be in `{_SPEAKER[kind]}` messages"
             found.append(Violation("AN-05", text, index, f"messages.{index}.content.{place}", (line,)))
-        if kind == CALL or kind == RESULT:
-            if CLIENT_ID.match(id) is None or flags or kind == CALL and not 0 < len(name) <= LONGEST_NAME:
+        if kind in (CALL, RESULT):
+            if CLIENT_ID.match(id) is None or flags or (kind == CALL and not 0 < len(name) <= LONGEST_NAME):
                 _check_call(kind, block, f"messages.{index}.content.{place}", index, found)
         elif flags:
             _check_other(kind, block, f"messages.{index}.content.{place}", index, found)

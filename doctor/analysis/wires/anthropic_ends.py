@@ -77,8 +77,8 @@ def _check_last(last: Sent, settings: Settings, found: list[Violation]) -> None:
         found.append(Violation("AN-27", text, index, param, lines))
     if settings.thinking == "disabled" and any(block.kind in (THINKING, REDACTED) for block in last.blocks):
         text = (
-            f"messages.{index}.content.0: When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`. "
-            "To use thinking blocks, enable `thinking` in your request."
+            f"messages.{index}.content.0: When thinking is disabled, an `assistant` message in the final position cannot contain "
+            "`thinking`. To use thinking blocks, enable `thinking` in your request."
         )
         found.append(Violation("AN-26", text, index, f"{param}.content.0", lines))
 
@@ -94,8 +94,8 @@ def _check_tool_loop(turns: list[Turn], settings: Settings, found: list[Violatio
     index = turns[-2].index
     kind = "tool_use" if first.kind == CALL else "text"
     text = (
-        f"messages.{index}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{kind}`. When `thinking` is enabled, a final "
-        "`assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks)."
+        f"messages.{index}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{kind}`. "
+        "When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks)."
     )
     depends = "the thinking mode: the request enables it by hand inside a tool loop"
     found.append(Violation("AN-25", text, index, f"messages.{index}.content.0", (first.line,), WARNING, depends))

@@ -38,9 +38,7 @@ def check_server_tools(turns: list[Turn], found: list[Violation]) -> None:
 
 
 def _is_in_flight(later: list[Turn]) -> bool:
-    return all(
-        turn.role == "user" and all(block.kind == RESULT for sent in turn.messages for block in sent.blocks) for turn in later
-    )
+    return all(turn.role == "user" and all(block.kind == RESULT for sent in turn.messages for block in sent.blocks) for turn in later)
 
 
 def _check_id(block: Block, param: str, index: int, found: list[Violation]) -> None:

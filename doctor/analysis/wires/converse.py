@@ -155,4 +155,4 @@ def _refuse_form(value: str, field: str, pattern: str, index: int, block: Block,
     else:
         limit = f"Member must have length {'less than or equal to 64' if value else 'greater than or equal to 1'}"
     text = f"1 validation error detected: Value '{value}' at 'messages.{index + 1}.member.{field}' failed to satisfy constraint: {limit}"
-    found.append(Violation("BC-12", text, index, f"messages.{index}", (block.line,), ids=(block.id,)))
+    found.append(Violation("BC-12", text, index, f"messages.{index}.content", (block.line,), ids=(block.id,)))

@@ -31,11 +31,16 @@ def lower_as_amplifier(messages: Sequence[Message], wire: str) -> list[Sent]:
             continue
         neutral.append(sent)
         if wire in (ANTHROPIC, OPENAI_RESPONSES, GEMINI):
-            neutral += [_stand_in(call, message.line) for call in message.calls if call.spelling & SPELLED_AS_BLOCK and call.id not in answered]
+            neutral += [
+                _stand_in(call, message.line) for call in message.calls if call.spelling & SPELLED_AS_BLOCK and call.id not in answered
+            ]
     arranged = arrange(wire, neutral)
     if wire == GEMINI:
         # Its module drops empty texts, and then sends the assistant message without parts.
-        arranged = [_empty(sent) if sent.role == "model" and all(_is_empty(block) for block in sent.blocks) else sent for sent in arranged]
+        arranged = [
+            _empty(sent) if sent.role == "model" and sent.blocks and all(_is_empty(block) for block in sent.blocks) else sent
+            for sent in arranged
+        ]
     return arranged
 
 

@@ -67,7 +67,10 @@ HOSTS = (
             "OC-01": ("KI-04", lambda found: f"Invalid request: {found.text[0].lower()}{found.text[1:]}"),
             "OC-02": ("KI-01", lambda found: f"Invalid request: tool_call_id {_first_id(found)} is not found"),
             "OC-03": ("KI-02", lambda found: "Invalid request: tokenization failed"),
-            "OC-06": ("KI-03", lambda found: f"Invalid request: the message at position {found.index} with role 'assistant' must not be empty"),
+            "OC-06": (
+                "KI-03",
+                lambda found: f"Invalid request: the message at position {found.index} with role 'assistant' must not be empty",
+            ),
         },
     ),
     Host(

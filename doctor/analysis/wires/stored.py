@@ -85,7 +85,8 @@ def _lower_flagged(message: Message) -> tuple[Block, ...]:
 def _lower_exactly(message: Message, layout: Layout) -> tuple[Block, ...]:
     """As `_lower_flagged`, with each block at its own place, so that the indexes in error texts are right."""
     kinds = layout(message)
-    if kinds is None:
+    if kinds is None or [id for kind, id in kinds if kind == CALL] != [call.id for call in message.calls]:
+        # A row that can't be read the same way again, such as one of several on a line: the view counts.
         return _lower_flagged(message)
     line, flags = message.line, message.flags
     names = {call.id: call.name for call in message.calls}
@@ -97,7 +98,9 @@ def _lower_exactly(message: Message, layout: Layout) -> tuple[Block, ...]:
         elif kind == THINKING:
             blocks.append(Block(THINKING, "", "", shape.NO_SIGNATURE if id == "unsigned" else 0, line))
         elif kind == TEXT:
-            blocks.append(Block(TEXT, "", "", {"empty": shape.EMPTY, "blank": shape.BLANK}.get(id, 0) | _find_text_flags(flags & ENDS_BLANK), line))
+            blocks.append(
+                Block(TEXT, "", "", {"empty": shape.EMPTY, "blank": shape.BLANK}.get(id, 0) | _find_text_flags(flags & ENDS_BLANK), line)
+            )
         else:
             blocks.append(Block(kind, id, "", 0, line))
     return tuple(blocks)
@@ -185,7 +188,10 @@ def _arrange_items(messages: Iterable[Sent], first: int) -> list[Sent]:
 
 
 def count_sent(wire: str, messages: Sequence[Message], stop: int) -> int:
-    """How many messages a wire counts in front of `messages[stop]`, as `arrange` would; for Responses an estimate, its texts name no place."""
+    """How many messages a wire counts in front of `messages[stop]`, as `arrange` would.
+
+    An estimate for Responses, whose texts name no place.
+    """
     count = 0
     if wire in (ANTHROPIC, GEMINI, CONVERSE):
         in_run = False
@@ -209,13 +215,15 @@ def count_sent(wire: str, messages: Sequence[Message], stop: int) -> int:
 
 def lay_out_row(row: Any) -> list[tuple[str, str]] | None:
     """The blocks of a stored row in their order, for a Layout: calls that stand in the list only come last."""
-    content = row.get("content") if isinstance(row, dict) else None
+    if not isinstance(row, dict):
+        return None
+    content = row.get("content")
     if not isinstance(content, list):
         blocks = [(TEXT, _judge(content))] if isinstance(content, str) and content else []
     else:
         blocks = [_lay_out_block(block) for block in content if isinstance(block, dict)]
     seen = {id for kind, id in blocks if kind == CALL}
-    listed = row.get("tool_calls") if isinstance(row, dict) else None
+    listed = row.get("tool_calls")
     for item in listed if isinstance(listed, list) else ():
         if isinstance(item, dict) and str(item.get("id")) not in seen:
             blocks.append((CALL, str(item.get("id", ""))))

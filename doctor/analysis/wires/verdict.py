@@ -55,6 +55,7 @@ LONGEST_ID = {ANTHROPIC: 1 << 30, OPENAI_CHAT: 40, OPENAI_RESPONSES: 64, GEMINI:
 LONGEST_NAME = {ANTHROPIC: 200, OPENAI_CHAT: 64, OPENAI_RESPONSES: 128, GEMINI: 1 << 30, CONVERSE: 64}
 STRICT_ID = re.compile(r"[a-zA-Z0-9_-]+\Z")
 LOOSE_ID = re.compile(r"[a-zA-Z0-9_.:-]+\Z")
+UNKNOWN = Settings()
 MOST_EXACT = 200
 """Rows that are read again so that indexes of content blocks in error texts are right; beyond that they are the usual ones."""
 
@@ -68,7 +69,7 @@ class WireVerdict(NamedTuple):
 
 
 def judge_transcript(
-    transcript: Transcript, pairing: Pairing, wires: Iterable[str] = WIRES, settings: Settings = Settings()
+    transcript: Transcript, pairing: Pairing, wires: Iterable[str] = WIRES, settings: Settings = UNKNOWN
 ) -> dict[str, WireVerdict]:
     """The verdict of each wire on the transcript as it would be sent, system rows left out and one user text behind it unless
     `settings.as_request`."""
@@ -142,7 +143,7 @@ def _minds(wire: str, id: str, name: str) -> bool:
 def _check_stretches(transcript: Transcript, wire: str, suspects: Sequence[int], settings: Settings) -> list[Violation]:
     stretches = find_stretches(transcript.messages, suspects)
     found = check_history(wire, History(tuple(lower_stretches(transcript.messages, stretches, wire)), settings))
-    lines = {line for violation in found if ".content." in violation.param for line in violation.lines}
+    lines = {line for violation in found if ".content" in violation.param for line in violation.lines}
     if not lines or len(lines) > MOST_EXACT:
         return found
 

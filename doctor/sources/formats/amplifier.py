@@ -119,15 +119,17 @@ def read_plain_row(row: Any, line: int) -> Message | None:
     role = row["role"]
     content = row["content"]
     metadata = row.get("metadata")
-    if metadata is not None and metadata.__class__ is not dict:
+    if (metadata is not None and metadata.__class__ is not dict) or "name" in row:
         return None
     if role == "assistant":
         return _read_plain_assistant(row, content, metadata, line)
+    if "tool_calls" in row:
+        return None
     if role == "user" and content.__class__ is str:
         if not content or content.isspace():
             return None
         kind = amplifier_rows.find_user_kind(content, metadata)
-        return Message(line, role, kind, (), (), hash(content), 0) if "tool_calls" not in row else None
+        return Message(line, role, kind, (), (), hash(content), 0)
     if (role == "system" or role == "developer") and content.__class__ is str:
         return Message(line, role, "system", (), (), 0, 0)
     return None

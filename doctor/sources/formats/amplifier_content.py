@@ -1,4 +1,4 @@
-"""What of a row's content some provider minds: empty and blank texts, unsigned thinking, blocks out of order, arguments of the wrong type."""
+"""What of a row's content some provider minds: empty and blank texts, unsigned thinking, blocks out of order, wrong arguments."""
 
 from __future__ import annotations
 

@@ -10,7 +10,9 @@ from doctor.model import Source
 
 NAME = "request"
 LISTS = ("messages", "contents", "input")
-_CONVERSE_BLOCKS = frozenset(("text", "toolUse", "toolResult", "image", "document", "video", "reasoningContent", "cachePoint", "guardContent"))
+_CONVERSE_BLOCKS = frozenset(
+    ("text", "toolUse", "toolResult", "image", "document", "video", "reasoningContent", "cachePoint", "guardContent")
+)
 _ANTHROPIC_BLOCKS = frozenset(("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document"))
 _CHAT_ROLES = ("system", "developer", "tool", "function")
 
@@ -18,7 +20,7 @@ _CHAT_ROLES = ("system", "developer", "tool", "function")
 class RequestBody(NamedTuple):
     """One body, the wire that it is written for, and where it stands: the 0-based line, or 0 for a file that is one body.
 
-    `host` and `model` are "" unless an envelope around the body names them.
+    `host` is "" unless an envelope around the body names it; `model` is the envelope's or the body's own.
     """
 
     line: int
@@ -61,7 +63,7 @@ def _tell_messages(body: dict[str, Any]) -> str:
     for message in body["messages"]:
         if not isinstance(message, dict):
             continue
-        if message.get("role") in _CHAT_ROLES and not isinstance(message.get("content"), list) or "tool_calls" in message:
+        if (message.get("role") in _CHAT_ROLES and not isinstance(message.get("content"), list)) or "tool_calls" in message:
             return "openai-chat"
         for block in message["content"] if isinstance(message.get("content"), list) else ():
             wire = _tell_block(block)
@@ -78,7 +80,7 @@ def _tell_block(block: Any) -> str:
     kind = block.get("type")
     if kind is None:
         return "converse" if block.keys() & _CONVERSE_BLOCKS else ""
-    if kind in _ANTHROPIC_BLOCKS or kind == "image" and "source" in block:
+    if kind in _ANTHROPIC_BLOCKS or (kind == "image" and "source" in block):
         return "anthropic"
     return "openai-chat" if kind in ("image_url", "input_audio", "refusal", "file") else ""
 
@@ -99,7 +101,7 @@ def read_requests(source: Source, path: str) -> list[RequestBody]:
     for line, row in rows:
         body = unwrap_request(row)
         if body is not None:
-            found.append(RequestBody(line, detect_wire(body), body, _read(row, "host"), _read(row, "model")))
+            found.append(RequestBody(line, detect_wire(body), body, _read(row, "host"), _read(row, "model") or _read(body, "model")))
     if not found:
         raise DoctorError("unreadable", f"{path} holds no request body (a JSON object with messages, contents or input)", path)
     return found

@@ -4,6 +4,8 @@ A cell holds the rules that fire there: "" for none, "AN-01/02" for both or eith
 the row before any request. Cells in square brackets were not measured, or are settled here otherwise; `NOTES` says why.
 """
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import json
@@ -45,7 +47,6 @@ class Defect(NamedTuple):
     responses: str = ""
     gemini: str = ""
     chat: str = ""
-    tail: tuple[Row, ...] = ()
 
     def transcript(self) -> bytes:
         return b"".join(json.dumps(row).encode() + b"\n" for row in self.rows)

@@ -32,7 +32,18 @@ from doctor.analysis.wires.shape import (
 )
 
 FOREIGN_TYPES = frozenset(
-    ("tool_call", "function", "function_call", "image_url", "input_text", "output_text", "input_image", "input_audio", "reasoning", "refusal")
+    (
+        "tool_call",
+        "function",
+        "function_call",
+        "image_url",
+        "input_text",
+        "output_text",
+        "input_image",
+        "input_audio",
+        "reasoning",
+        "refusal",
+    )
 )
 """Types of other APIs and of frameworks. The API's own list grows with every feature, so an unknown name alone proves nothing."""
 FOREIGN_FIELDS = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "metadata", "timestamp")

@@ -68,8 +68,10 @@ def _lower_part(part: Any, index: int, place: int, problems: list[Violation]) ->
     if not isinstance(part, dict):
         return Block(OTHER, line=index)
     signature = part.get("thoughtSignature", part.get("thought_signature"))
-    if isinstance(signature, str) and not signature.endswith(CUT) and (
-        _BASE64.match(signature) is None or len(signature.rstrip("=")) % 4 == 1
+    if (
+        isinstance(signature, str)
+        and not signature.endswith(CUT)
+        and (_BASE64.match(signature) is None or len(signature.rstrip("=")) % 4 == 1)
     ):
         param = f"contents[{index}].parts[{place}].thought_signature"
         text = f"Invalid value at '{param}' (TYPE_BYTES), Base64 decoding failed for \"{signature}\""

@@ -37,7 +37,10 @@ def check_images(messages: Sequence[Any], problems: list[Violation]) -> None:
         real = find_type(head)
         declared = source.get("media_type")
         if real and isinstance(declared, str) and declared != real:
-            text = f"{path}.image.source.base64: The image was specified using the {declared} media type, but the image appears to be a {real} image"
+            text = (
+                f"{path}.image.source.base64: The image was specified using the {declared} media type, "
+                f"but the image appears to be a {real} image"
+            )
             problems.append(Violation("AN-38", text, index, param, (index,)))
         width, height = find_dimensions(head)
         if max(width, height) > limit:

@@ -84,7 +84,9 @@ def _lower_content(item: dict[str, Any], index: int, problems: list[Violation]) 
         if isinstance(kind, str):
             _check_part(kind, role, f"input[{index}].content[{place}].type", index, problems)
         text = part.get("text") if isinstance(part, dict) else None
-        blocks.append(Block(TEXT if isinstance(text, str) else OTHER, "", kind or "", judge_text(text) if isinstance(text, str) else 0, index))
+        blocks.append(
+            Block(TEXT if isinstance(text, str) else OTHER, "", kind or "", judge_text(text) if isinstance(text, str) else 0, index)
+        )
     return blocks
 
 
