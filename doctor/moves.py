@@ -109,6 +109,14 @@ def restore_or_take_out(session: Session, line: int, prefix: bytes, suffix: byte
     return Fix(f"take the unreadable line {line + 1} out, into the quarantine", Safety.SAFE, (delete_line(line),), (line,))
 
 
+def has_debris(body: bytes, parts: tuple[tuple[int, int], ...]) -> bool:
+    """Whether a line holds more than its whole records, blanks, NULs and a byte order mark: something that has to be kept."""
+    rest = bytearray(body)
+    for start, stop in reversed(parts):
+        del rest[start:stop]
+    return bool(bytes(rest).replace(b"\xef\xbb\xbf", b"").strip(b" \t\r\n\0"))
+
+
 def find_in_backup(session: Session, line: int, prefix: bytes, suffix: bytes = b"") -> FileSpan | None:
     """The whole row of the client's backup that begins and ends like a damaged one; None when there is none, or more than one kind."""
     backup = session.backup

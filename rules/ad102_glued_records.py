@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Edit, Finding, Fix, Safety, Session, Severity, rule
+from doctor.rulekit import Edit, Finding, Fix, Safety, Session, Severity, moves, rule
 
 BAD = '{"role": "user", "content": "hi"}{"role": "assistant", "content": "hello"}'
 GOOD = '{"role": "user", "content": "hi"}\n{"role": "assistant", "content": "hello"}'
@@ -27,7 +27,7 @@ def find_glued_records(session: Session) -> Iterator[Finding]:
             continue
         body = session.transcript.read_line(problem.line)
         records = tuple(body[start:stop] for start, stop in problem.parts)
-        torn = sum(map(len, records)) < len(body.replace(b" ", b"")) and b"".join(records) != body
+        torn = moves.has_debris(body, problem.parts)
         title = f"split line {problem.line + 1} into {len(records)} row{'s' if len(records) > 1 else ''}"
         fix = Fix(title, Safety.SAFE, (Edit(problem.line, problem.line + 1, records),), (problem.line,) if torn else ())
-        yield Finding(problem.line, f"{problem.message}", fix, column=problem.column)
+        yield Finding(problem.line, problem.message, fix, column=problem.column)

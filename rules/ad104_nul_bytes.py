@@ -31,7 +31,8 @@ def find_nul_bytes(session: Session) -> Iterator[Finding]:
 def fix_nul_bytes(session: Session, line: int, parts: tuple[tuple[int, int], ...]) -> Fix:
     body = session.transcript.read_line(line)
     if parts:
-        start, stop = parts[0]
-        return Fix(f"take the NUL bytes around row {line + 1} away", Safety.SAFE, (Edit(line, line + 1, (body[start:stop],)),), (line,))
+        records = tuple(body[start:stop] for start, stop in parts)
+        quarantined = (line,) if moves.has_debris(body, parts) else ()
+        return Fix(f"take the NUL bytes around row {line + 1} away", Safety.SAFE, (Edit(line, line + 1, records),), quarantined)
     first, last = body.index(0), body.rindex(0)
     return moves.restore_or_take_out(session, line, body[:first], body[last + 1 :])

@@ -81,9 +81,8 @@ def _weight(selector: str) -> int:
 def _expand(selector: str, rules: Sequence[Rule]) -> set[str]:
     if selector.upper() == "ALL":
         return {rule.code for rule in rules}
-    codes = {
-        rule.code for rule in rules if rule.name == selector.lower() or (re.match(CODE, selector) and rule.code.startswith(selector.upper()))
-    }
+    prefix = selector.upper() if re.match(CODE, selector) else None
+    codes = {rule.code for rule in rules if rule.name == selector.lower() or (prefix and rule.code.startswith(prefix))}
     if not codes:
         raise DoctorError("usage", f"no rule matches {selector!r}; `amplifier-doctor rules` lists them")
     return codes

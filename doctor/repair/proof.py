@@ -191,7 +191,8 @@ class Proof:
 
 def is_json(body: bytes) -> bool:
     try:
-        json.loads(body.decode("utf-8"))
+        # A byte that is not UTF-8 inside a record is a matter of its own (AD105): the record is a record all the same.
+        json.loads(body.decode("utf-8", "surrogateescape"))
     except (ValueError, RecursionError):
         return False
     return True

@@ -11,6 +11,7 @@ import re
 from typing import Any, NamedTuple
 
 from doctor.model import LineProblem
+from doctor.moves import has_debris
 
 _DECODER = json.JSONDecoder()
 _RECORD_START = re.compile(r'\{\s*"[A-Za-z_]+"\s*:')
@@ -32,10 +33,13 @@ def judge_line(raw: bytes, line: int, is_last: bool) -> JudgedLine:
     body = raw.rstrip(b"\r\n")
     if body.startswith(BOM):
         inner = judge_line(body[3:], line, is_last)
-        problem = inner.problem or LineProblem(line, "bom", "starts with a UTF-8 byte order mark", 0, ((3, len(body)),))
-        return JudgedLine(problem, inner.rows or _parse_or_nothing(body[3:]))
+        if inner.problem is None:
+            problem = LineProblem(line, "bom", "starts with a UTF-8 byte order mark", 0, ((3, len(body)),))
+            return JudgedLine(problem, inner.rows)
+        parts = tuple((start + 3, stop + 3) for start, stop in inner.problem.parts)
+        return JudgedLine(inner.problem._replace(column=inner.problem.column + 3, parts=parts), inner.rows)
     if b"\0" in body:
-        return _judge_nul(body, line, is_last)
+        return _judge_nul(body, line)
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -50,28 +54,32 @@ def _parse_or_nothing(body: bytes) -> tuple[Any, ...]:
         return ()
 
 
-def _judge_nul(body: bytes, line: int, is_last: bool) -> JudgedLine:
-    """A run of NUL bytes is what a power cut leaves of blocks that were allocated but never written."""
+def _judge_nul(body: bytes, line: int) -> JudgedLine:
+    """A run of NUL bytes is what a power cut leaves of blocks that were allocated but never written. Records may stand between runs."""
     count = body.count(0)
     column = body.index(0)
-    kept = body.strip(b"\0")
-    start = body.find(kept) if kept else 0
     message = f"{count} NUL byte{'s' if count > 1 else ''}"
-    if not kept:
+    if not body.strip(b"\0 \t\r\n"):
         return JudgedLine(LineProblem(line, "nul", f"nothing but {message}", column), ())
-    if 0 in kept:
-        return JudgedLine(LineProblem(line, "nul", f"{message} inside the record", column), ())
-    rows = _parse_or_nothing(kept)
-    parts = ((start, start + len(kept)),) if rows else ()
-    return JudgedLine(LineProblem(line, "nul", f"{message} around {'the record' if rows else 'an unreadable record'}", column, parts), rows)
+    parts: list[tuple[int, int]] = []
+    rows: list[Any] = []
+    for piece in re.finditer(rb"[^\0]+", body):
+        spans, found = _find_records(piece.group().decode("utf-8", "surrogateescape"))
+        parts += [(piece.start() + start, piece.start() + stop) for start, stop in spans]
+        rows += found
+    place = "inside the record" if not rows else "around the record" if len(rows) == 1 else "between the records"
+    return JudgedLine(LineProblem(line, "nul", f"{message} {place}", column, tuple(parts)), tuple(rows))
 
 
 def _judge_undecodable(body: bytes, line: int, error: UnicodeDecodeError) -> JudgedLine:
     message = f"byte 0x{body[error.start]:02x} is not UTF-8"
-    text = body.decode("utf-8", "replace")
     try:
-        rows: tuple[Any, ...] = (json.loads(text),)
+        rows: tuple[Any, ...] = (json.loads(body.decode("utf-8", "replace")),)
     except (ValueError, RecursionError):
+        text = body.decode("utf-8", "surrogateescape")
+        spans, found = _find_records(text)
+        if found:
+            return _describe_glued(body, line, spans, found)
         rows = ()
     return JudgedLine(LineProblem(line, "utf8", message, error.start), rows)
 
@@ -108,16 +116,19 @@ def _find_lone_surrogate(text: str, line: int) -> LineProblem | None:
 def _judge_broken(text: str, body: bytes, line: int, is_last: bool, error: json.JSONDecodeError) -> JudgedLine:
     spans, rows = _find_records(text)
     if rows:
-        torn = sum(stop - start for start, stop in spans) < len(text.strip())
-        message = f"{len(rows)} record{'s' if len(rows) > 1 else ''}{' and a piece of another' if torn else ''} on one line"
-        parts = tuple((len(text[:start].encode()), len(text[:stop].encode())) for start, stop in spans)
-        return JudgedLine(LineProblem(line, "glued", message, parts[0][0] or parts[0][1], parts), tuple(rows))
+        return _describe_glued(body, line, spans, rows)
     if _is_cut_short(text, error):
         size = f"{len(body)} byte{'s' if len(body) != 1 else ''}"
         kind = "torn" if is_last else "invalid"
         return JudgedLine(LineProblem(line, kind, f"the record is cut short after {size}", len(body)), ())
-    column = len(text[: error.pos].encode())
+    column = _count_bytes(text, error.pos)
     return JudgedLine(LineProblem(line, "invalid", f"{error.msg} at column {column + 1}", column), ())
+
+
+def _describe_glued(body: bytes, line: int, spans: list[tuple[int, int]], rows: list[Any]) -> JudgedLine:
+    torn = has_debris(body, tuple(spans))
+    message = f"{len(rows)} record{'s' if len(rows) > 1 else ''}{' and a piece of another' if torn else ''} on one line"
+    return JudgedLine(LineProblem(line, "glued", message, spans[0][0] or spans[0][1], tuple(spans)), tuple(rows))
 
 
 def _is_cut_short(text: str, error: json.JSONDecodeError) -> bool:
@@ -129,7 +140,7 @@ def _is_cut_short(text: str, error: json.JSONDecodeError) -> bool:
 
 
 def _find_records(text: str) -> tuple[list[tuple[int, int]], list[Any]]:
-    """Whole objects that follow one another on a line, perhaps behind or before a piece of one that is cut.
+    """Whole objects that follow one another on a line, perhaps behind or before a piece of one that is cut, with their byte spans.
 
     A lone whole object behind garbage counts only when it reaches the end of the line and has a role: a cut record's own nested objects
     must not pass for records.
@@ -153,8 +164,13 @@ def _find_records(text: str) -> tuple[list[tuple[int, int]], list[Any]]:
         tail_spans, tail_rows = _find_tail(text, position + 1)
         spans += tail_spans
         rows += tail_rows
-    whole = all("role" in row for row in rows)
-    return (spans, rows) if whole else ([], [])
+    if not all("role" in row for row in rows):
+        return [], []
+    return [(_count_bytes(text, start), _count_bytes(text, stop)) for start, stop in spans], rows
+
+
+def _count_bytes(text: str, stop: int) -> int:
+    return len(text[:stop].encode("utf-8", "surrogateescape"))
 
 
 def _find_tail(text: str, position: int) -> tuple[list[tuple[int, int]], list[Any]]:

@@ -88,10 +88,7 @@ def read_pieces(data: bytes) -> list[Piece]:
 
 def split_line(line: int, body: bytes) -> list[Piece]:
     """Records that begin the line or reach its end, and what stands between them."""
-    try:
-        text = body.decode("utf-8")
-    except UnicodeDecodeError:
-        return [Piece(line, body, None)]
+    text = body.decode("utf-8", "surrogateescape")
     front, stop = read_chain(text, 0)
     back: list[tuple[int, int, Any]] = []
     start = text.find("{", stop + 1)
@@ -105,11 +102,11 @@ def split_line(line: int, body: bytes) -> list[Piece]:
     place = 0
     for begin, end, row in [*front, *back]:
         if text[place:begin].strip():
-            pieces.append(Piece(line, text[place:begin].strip().encode(), None))
-        pieces.append(Piece(line, text[begin:end].encode(), row))
+            pieces.append(Piece(line, text[place:begin].strip().encode("utf-8", "surrogateescape"), None))
+        pieces.append(Piece(line, text[begin:end].encode("utf-8", "surrogateescape"), row))
         place = end
     if text[place:].strip():
-        pieces.append(Piece(line, text[place:].strip().encode(), None))
+        pieces.append(Piece(line, text[place:].strip().encode("utf-8", "surrogateescape"), None))
     return pieces
 
 
@@ -152,5 +149,5 @@ def is_placeholder(row: Any) -> bool:
     if isinstance(mark, dict):
         return mark.get("from") == "placeholder"
     content = row.get("content")
-    value = parse(content.encode()) if isinstance(content, str) and content.startswith("{") else None
+    value = parse(content.encode("utf-8", "surrogateescape")) if isinstance(content, str) and content.startswith("{") else None
     return isinstance(value, dict) and value.get("error") == "unknown_error" and set(value) == {"error", "message"}

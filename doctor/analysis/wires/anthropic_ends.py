@@ -95,7 +95,8 @@ def _check_tool_loop(turns: list[Turn], settings: Settings, found: list[Violatio
     kind = "tool_use" if first.kind == CALL else "text"
     text = (
         f"messages.{index}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{kind}`. "
-        "When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks)."
+        "When `thinking` is enabled, a final `assistant` message must start with a thinking block "
+        "(preceeding the lastmost set of `tool_use` and `tool_result` blocks)."
     )
     depends = "the thinking mode: the request enables it by hand inside a tool loop"
     found.append(Violation("AN-25", text, index, f"messages.{index}.content.0", (first.line,), WARNING, depends))

@@ -19,6 +19,7 @@ from doctor.analysis.wires.shape import (
 
 LONGEST_ID = 64
 LONGEST_NAME = 128
+_TWO_OUTPUTS = "whether two outputs for one call are taken: nothing is recorded either way, and no text is known"
 
 
 def check(history: History) -> list[Violation]:
@@ -54,6 +55,8 @@ def _check_pairs(messages: tuple[Sent, ...], settings: Settings, found: list[Vio
                     _judge_second_call(calls[block.id], sent, block, block.id in outputs, found)
                 calls.setdefault(block.id, sent)
             elif block[0] == RESULT:
+                if block.id in outputs:
+                    found.append(Violation("OR-14", "", sent.index, "input", (block.line,), WARNING, _TWO_OUTPUTS, (block.id,)))
                 outputs.add(block.id)
                 if block.id not in calls and not settings.chained:
                     noun = sent.role.replace("_", " ") if sent.role.endswith("_output") else "function call output"

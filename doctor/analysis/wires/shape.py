@@ -76,8 +76,8 @@ class Sent(NamedTuple):
 class Violation(NamedTuple):
     """One thing that an API refuses (severity "E"), or may refuse ("W", and `depends` says on what).
 
-    `text` is the literal error text, `index` the message and `param` the place inside the request that it is about, `lines` the stored
-    lines (0-based) or the indexes in the request's own list, `ids` the calls that it names.
+    `text` is the literal error text ("" for a doubt of which no text is known), `index` the message and `param` the place inside the
+    request that it is about, `lines` the stored lines (0-based) or the indexes in the request's own list, `ids` the calls that it names.
     """
 
     rule: str

@@ -187,15 +187,15 @@ def _arrange_items(messages: Iterable[Sent], first: int) -> list[Sent]:
     return arranged
 
 
-def count_sent(wire: str, messages: Sequence[Message], stop: int) -> int:
-    """How many messages a wire counts in front of `messages[stop]`, as `arrange` would.
+def count_sent(wire: str, messages: Sequence[Message], start: int, stop: int) -> int:
+    """How many messages a wire makes of `messages[start:stop]`, as `arrange` would.
 
     An estimate for Responses, whose texts name no place.
     """
     count = 0
     if wire in (ANTHROPIC, GEMINI, CONVERSE):
         in_run = False
-        for index in range(stop):
+        for index in range(start, stop):
             role = messages[index][1]
             if role == "tool":
                 count += not in_run
@@ -204,7 +204,7 @@ def count_sent(wire: str, messages: Sequence[Message], stop: int) -> int:
                 count += 1
                 in_run = False
         return count
-    for index in range(stop):
+    for index in range(start, stop):
         message = messages[index]
         if message[1] in SENT_ROLES:
             count += max(1, len(message[4]) + (message[6] & MIXED_CONTENT != 0)) if message[4] else 1

@@ -185,9 +185,14 @@ def lower_stretches(
 ) -> list[Sent]:
     """The stretches as one wire counts them, with the indexes that they have in the whole."""
     lowered: list[Sent] = []
+    counted = before = 0
     for start, stop in stretches:
+        counted += count_sent(wire, messages, before, start)
         neutral = [lower_message(message, layout) for message in messages[start:stop] if message[1] in SENT_ROLES]
-        lowered += arrange(wire, neutral, count_sent(wire, messages, start))
+        arranged = arrange(wire, neutral, counted)
+        counted += len(arranged)
+        before = stop
+        lowered += arranged
     return lowered
 
 

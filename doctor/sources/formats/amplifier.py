@@ -159,7 +159,7 @@ def _read_plain_assistant(row: dict[str, Any], content: Any, metadata: Any, line
             calls.append(_NEW(ToolCall, (call_id, name, _BOTH)))
         elif kind == "thinking":
             signature = block.get("signature", "")
-            if block["thinking"].__class__ is not str or signature.__class__ is not str or "content" in block:
+            if block["thinking"].__class__ is not str or signature.__class__ is not str:
                 return None
             flags |= SIGNED_THINKING if signature else UNSIGNED_THINKING
         else:
