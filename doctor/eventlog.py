@@ -3,7 +3,7 @@
 Lines are 0-based indexes into the event log, -1 for "none". Times are the ISO strings of the log, for reporting only: file order decides.
 """
 
-from __future__ import annotations
+# Annotations are evaluated here: NamedTuple compiles each one that is a string, which together costs a tenth of the start-up.
 
 from typing import Any, NamedTuple
 

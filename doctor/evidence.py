@@ -1,6 +1,6 @@
 """What the event log proves about a transcript: turns that it lost, results that it lost, and whether it bears a trace of them still."""
 
-from __future__ import annotations
+# No postponed annotations: see doctor/findings.py.
 
 from collections import Counter
 from typing import Any, NamedTuple

@@ -4,7 +4,7 @@ Views are small and frozen. They keep where a row lies, never the row itself: me
 Line numbers inside the package are 0-based indexes; only reports count from 1.
 """
 
-from __future__ import annotations
+# Annotations are evaluated here: NamedTuple compiles each one that is a string, which together costs a tenth of the start-up.
 
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple, Protocol
@@ -68,6 +68,7 @@ TEXT_BEFORE_RESULT = 4096  # a row of results that opens with something else
 ARGUMENTS_NOT_OBJECT = 8192  # a call whose arguments are a string, a list or null
 ENDS_IN_THINKING = 16384  # the last row only: its last block is thinking
 ENDS_BLANK = 32768  # the last row only: an assistant text that ends in white space
+DAMAGED_LINE = 65536  # the row could be read although something is wrong with its line
 
 
 class LineProblem(NamedTuple):
@@ -300,7 +301,7 @@ class Session:
     def messages(self) -> Iterator[tuple[int, Message]]:
         return enumerate(self.transcript.messages)
 
-    def with_transcript(self, transcript: Transcript, pairing: Pairing) -> Session:
+    def with_transcript(self, transcript: Transcript, pairing: Pairing) -> "Session":
         """The same surroundings around other bytes, for a file that is planned but not written."""
         other = Session(transcript, pairing)
         for name in self.__slots__:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 from doctor.findings import Content, Edit, FileSpan, Fix, LineOf, Safety
-from doctor.model import MIXED_CONTENT, SHARED_LINE, CallPair, Message, ResultSite, Session
+from doctor.model import BROKEN_SHAPE, DAMAGED_LINE, MIXED_CONTENT, SHARED_LINE, CallPair, Message, ResultSite, Session
 
+DAMAGED = DAMAGED_LINE | BROKEN_SHAPE
 NEAR_LINES = 50
 """A row of the client's backup is looked for this many lines around its old place."""
 
@@ -49,11 +50,12 @@ def move_result(session: Session, pair: CallPair, site: ResultSite) -> Fix:
     return Fix(title, Safety.SAFE, (delete_line(line), insert_result(session, pair, LineOf(line))))
 
 
-def choose_kept(pair: CallPair) -> ResultSite | None:
-    """The result that stays: a real one before a placeholder, one in place before one out of place, the first before later ones."""
+def choose_kept(session: Session, pair: CallPair) -> ResultSite | None:
+    """The result that stays: a real one before a placeholder, a sound row before a damaged one, one in place before one out of place, the
+    first before later ones."""
     sites = [*pair.placed, *pair.late, *pair.early]
-    real = [site for site in sites if not site.result.maker]
-    return (real or sites or [None])[0]
+    messages = session.transcript.messages
+    return min(sites, key=lambda site: (bool(site.result.maker), bool(messages[site.index].flags & DAMAGED)), default=None)
 
 
 def is_same_row(session: Session, earlier: int, later: int) -> bool:

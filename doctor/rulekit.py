@@ -1,6 +1,6 @@
 """Everything that a rule file imports: `@rule`, the types it reads and yields, and how a row is written in its file's own style."""
 
-from __future__ import annotations
+# No postponed annotations: see doctor/findings.py.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple

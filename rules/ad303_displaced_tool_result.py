@@ -25,7 +25,7 @@ GOOD = examples.call("a") + examples.result("a") + examples.user("and now?")
 @rule(code="AD303", name="displaced-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD)
 def find_displaced_result(session: Session) -> Iterator[Finding]:
     for pair in session.pairing.pairs:
-        kept = moves.choose_kept(pair)
+        kept = moves.choose_kept(session, pair)
         if kept is None or kept not in pair.late or pair.placed or not pair.call.id:
             continue
         yield describe(session, pair, kept)

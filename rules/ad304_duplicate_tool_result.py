@@ -24,7 +24,7 @@ GOOD = examples.call("a") + examples.result("a")
 @rule(code="AD304", name="duplicate-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD)
 def find_duplicate_result(session: Session) -> Iterator[Finding]:
     for pair in session.pairing.pairs:
-        kept = moves.choose_kept(pair)
+        kept = moves.choose_kept(session, pair)
         if kept is None or not pair.call.id:
             continue
         for site in (*pair.placed, *pair.late, *pair.early):

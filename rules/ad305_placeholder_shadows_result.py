@@ -46,7 +46,7 @@ def find_shadowed_result(session: Session) -> Iterator[Finding]:
     paired = set()
     for pair in session.pairing.pairs:
         shadows = [site for site in pair.placed if site.result.maker]
-        real = moves.choose_kept(pair)
+        real = moves.choose_kept(session, pair)
         paired |= {site.index for site in (*pair.placed, *pair.late, *pair.early)}
         if shadows and real is not None and not real.result.maker and pair.call.id:
             yield describe_transcript_case(session, pair, shadows, real)

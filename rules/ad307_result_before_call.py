@@ -23,7 +23,7 @@ GOOD = examples.call("a") + examples.result("a")
 @rule(code="AD307", name="result-before-call", severity=Severity.ERROR, bad=BAD, good=GOOD)
 def find_early_result(session: Session) -> Iterator[Finding]:
     for pair in session.pairing.pairs:
-        kept = moves.choose_kept(pair)
+        kept = moves.choose_kept(session, pair)
         if kept is None or kept not in pair.early or pair.placed or not pair.call.id:
             continue
         line, call_line = moves.line_of(session, kept), session.transcript.messages[pair.index].line

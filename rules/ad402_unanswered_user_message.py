@@ -28,9 +28,9 @@ def find_unanswered_message(session: Session) -> Iterator[Finding]:
     messages = session.transcript.messages
     log = session.events
     ended = {execution.text_key: execution for execution in log.executions} if log is not None else {}
-    turns = session.turns
-    for number, turn in enumerate(turns):
-        is_last = number == len(turns) - 1
+    last = session.turns[-1:]
+    for turn in session.turns if ended else last:
+        is_last = turn is last[0]
         if session.liveness.is_live and is_last:
             continue
         for index in turn.prompts:

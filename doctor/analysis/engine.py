@@ -1,6 +1,6 @@
 """Runs rules over a session and stamps what they find with code, severity and place. A rule that crashes is reported, never swallowed."""
 
-from __future__ import annotations
+# No postponed annotations: see doctor/findings.py.
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -7,12 +7,26 @@ seven times a bare interpreter's start.
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import NoReturn
 
 FAILED, INTERRUPTED = 2, 130
 
 Job = Callable[[], int]
+
+
+def run() -> NoReturn:
+    """The console script. It leaves without tearing the interpreter down: freeing a large transcript's views one by one, and then every
+    module, takes a tenth of a check. All files that matter are written and synced by then; only the streams are to be flushed.
+    """
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    os._exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,6 +1,6 @@
 """What several commands share: how options become the arguments of `doctor.api`. No typer here: the fast path comes through."""
 
-from __future__ import annotations
+# No postponed annotations: see doctor/findings.py.
 
 import os
 import sys

@@ -1,6 +1,6 @@
 """What a reporter is told besides the report. All of it comes from the command line: reporters look at nothing else."""
 
-from __future__ import annotations
+# No postponed annotations: see doctor/findings.py.
 
 from typing import NamedTuple
 

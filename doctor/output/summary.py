@@ -1,6 +1,6 @@
 """The numbers over a report, and the exit code that follows from it: the same for every format."""
 
-from __future__ import annotations
+# No postponed annotations: see doctor/findings.py.
 
 from typing import NamedTuple
 

@@ -164,7 +164,8 @@ def _find_records(text: str) -> tuple[list[tuple[int, int]], list[Any]]:
         tail_spans, tail_rows = _find_tail(text, position + 1)
         spans += tail_spans
         rows += tail_rows
-    if not all("role" in row for row in rows):
+    covered = position >= len(text.rstrip()) and len(rows) > 1
+    if not covered and not all("role" in row for row in rows):
         return [], []
     return [(_count_bytes(text, start), _count_bytes(text, stop)) for start, stop in spans], rows
 

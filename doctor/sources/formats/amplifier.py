@@ -12,6 +12,8 @@ from typing import Any
 import orjson
 
 from doctor.model import (
+    DAMAGED_LINE,
+    SHARED_LINE,
     SHOWS_PROGRESS,
     SIGNED_THINKING,
     SPELLED_AS_BLOCK,
@@ -29,8 +31,9 @@ from doctor.sources.formats.amplifier_content import find_end_flags
 
 NAME = "amplifier"
 PROGRESS = r"(?i)\b(?:step|task|progress|iteration)\b[^\n]{0,12}?\d+\s?(?:/|of )\d+"
-LONGEST_PROGRESS_TEXT = 4_000
-MOST_BYTES_FOR_KEYS = 1024
+LONGEST_PROGRESS_TEXT = 1_500
+"""Who reports progress is brief; longer replies are not searched for counters."""
+MOST_BYTES_FOR_KEYS = 512
 """Longer rows are not searched for keys that stand twice: the search would cost as much as the parsing."""
 SUCCESS = '{"error": null'
 _NEW = tuple.__new__
@@ -48,7 +51,9 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
     append_start = transcript.starts.append
     append_message = transcript.messages.append
     append_unusual = transcript.unusual.append
-    loads, new = orjson.loads, tuple.__new__
+    # Locals, since the loop looks each of them up in every row.
+    loads, new, read_assistant = orjson.loads, tuple.__new__, _read_plain_assistant
+    longest, most_bytes, success = LONGEST, MOST_BYTES_FOR_KEYS, SUCCESS
     offset = 0
     line = -1
     previous = raw = b""
@@ -76,17 +81,21 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
                         and "tool_calls" not in row
                     ):
                         # What a tool that succeeded stores starts like this and carries nothing but a time stamp.
-                        if (content[:14] == SUCCESS and (metadata is None or len(metadata) == 1)) or len(content) > LONGEST:
+                        if (content[:14] == success and (metadata is None or len(metadata) == 1)) or len(content) > longest:
                             maker = ""
                         else:
                             maker = find_maker(content, metadata)
                         message = new(Message, (line, role, "result", (), (new(ToolResult, (call_id, name, maker)),), 0, 0))
                         if maker:
                             append_unusual(len(transcript.messages))
+                elif role == "assistant":
+                    metadata = row.get("metadata")
+                    if (metadata.__class__ is dict or metadata is None) and "name" not in row:
+                        message = read_assistant(row, content, metadata, line)
+                        if message is not None and (message[6] & _NOTABLE or message[2] == "invented"):
+                            append_unusual(len(transcript.messages))
                 else:
                     message = read_plain_row(row, line)
-                    if message is not None and (message[6] & _NOTABLE or message[2] == "invented"):
-                        append_unusual(len(transcript.messages))
             except ValueError:
                 _read_refused_line(transcript, raw, line, offset >= source.size)
                 previous, row = raw, None
@@ -101,7 +110,7 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
                 append_message(message)
                 if raw == previous and not message[3] and not message[4]:
                     transcript.repeated_lines.append(line)
-                if length < MOST_BYTES_FOR_KEYS:
+                if length < most_bytes:
                     _note_duplicate_key(transcript, raw, line)
             previous = raw
     if transcript.messages and (last := transcript.messages[-1]).line == line and last.role == "assistant":
@@ -112,7 +121,7 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
 
 
 def read_plain_row(row: Any, line: int) -> Message | None:
-    """The view of a row that is plainly fine and no tool row; None for one that needs a closer look.
+    """The view of a user or system row that is plainly fine; None for one that needs a closer look.
 
     Raises KeyError, TypeError, AttributeError: for rows that need it too.
     """
@@ -121,15 +130,13 @@ def read_plain_row(row: Any, line: int) -> Message | None:
     metadata = row.get("metadata")
     if (metadata is not None and metadata.__class__ is not dict) or "name" in row:
         return None
-    if role == "assistant":
-        return _read_plain_assistant(row, content, metadata, line)
     if "tool_calls" in row:
         return None
     if role == "user" and content.__class__ is str:
         if not content or content.isspace():
             return None
         kind = amplifier_rows.find_user_kind(content, metadata)
-        return Message(line, role, kind, (), (), hash(content), 0)
+        return _NEW(Message, (line, role, kind, (), (), hash(content), 0))
     if (role == "system" or role == "developer") and content.__class__ is str:
         return Message(line, role, "system", (), (), 0, 0)
     return None
@@ -201,12 +208,14 @@ def _read_refused_line(transcript: Transcript, raw: bytes, line: int, is_last: b
     judged = judge_line(raw, line, is_last)
     if judged.problem is not None:
         transcript.line_problems.append(judged.problem)
+    flags = 0 if judged.problem is None or judged.problem.kind == "bom" else DAMAGED_LINE
+    if len(judged.rows) > 1 or (judged.problem is not None and judged.problem.kind == "glued"):
+        flags |= SHARED_LINE
     for row in judged.rows:
         message = amplifier_rows.read_odd_row(transcript, row, line)
         if message is not None:
-            shared = amplifier_rows.SHARED if len(judged.rows) > 1 or (judged.problem is not None and judged.problem.kind == "glued") else 0
             transcript.unusual.append(len(transcript.messages))
-            transcript.messages.append(message._replace(flags=message.flags | shared))
+            transcript.messages.append(message._replace(flags=message.flags | flags))
 
 
 def _note_duplicate_key(transcript: Transcript, raw: bytes, line: int) -> None:

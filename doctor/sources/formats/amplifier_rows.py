@@ -9,7 +9,6 @@ from typing import Any
 from doctor.model import (
     BROKEN_SHAPE,
     MIXED_CONTENT,
-    SHARED_LINE,
     SPELLED_AS_BLOCK,
     SPELLED_FOREIGN,
     SPELLED_IN_LIST,
@@ -23,7 +22,6 @@ from doctor.model import (
 from doctor.placeholders import find_maker, is_invented_reply
 from doctor.sources.formats.amplifier_content import find_content_flags
 
-SHARED = SHARED_LINE
 ROLES = ("system", "developer", "user", "assistant", "function", "tool")
 SCHEMA = "amplifier-row.schema.json"
 MOST_SHAPE_PROBLEMS = 100
