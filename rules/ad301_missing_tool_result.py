@@ -16,9 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from doctor.rulekit import (
-    SPELLED_AS_BLOCK,
-    SPELLED_IN_LIST,
-    SPELLINGS_DISAGREE,
     CallPair,
     Confidence,
     Finding,
@@ -27,6 +24,7 @@ from doctor.rulekit import (
     Safety,
     Session,
     Severity,
+    evidence,
     examples,
     moves,
     placeholders,
@@ -37,18 +35,15 @@ from doctor.rulekit import (
 
 BAD = examples.user("hi") + examples.call("a")
 GOOD = BAD + examples.result("a")
-BOTH = SPELLED_AS_BLOCK | SPELLED_IN_LIST
 
 
 @rule(code="AD301", name="missing-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD)
 def find_missing_result(session: Session) -> Iterator[Finding]:
     messages = session.transcript.messages
     for pair in session.pairing.pairs:
-        if pair.placed or pair.early or pair.late or not pair.call.id or (pair.reused and moves.has_copy(session, pair)):
+        if not evidence.is_unanswered(session, pair):
             continue
         message = messages[pair.index]
-        if message.flags & SPELLINGS_DISAGREE and pair.call.spelling & BOTH != BOTH:
-            continue
         recorded = session.recorded_result(pair.call.id)
         if recorded is not None and not recorded.refusal:
             continue

@@ -17,18 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Finding, Overlap, Related, Session, Severity, evidence, rule
+from doctor.rulekit import Confidence, Finding, Overlap, Related, Session, Severity, evidence, examples, rule
 
-TRANSCRIPT = '{"role": "user", "content": "slow"}\n{"role": "user", "content": "quick"}\n'
-START = (
-    '{"ts": "2026-01-02T03:04:05.1Z", "event": "execution:start", "data": {"prompt": "slow"}}\n'
-    '{"ts": "2026-01-02T03:04:06.1Z", "event": "tool:pre", "data": {"tool_name": "bash", "tool_call_id": "a"}}\n'
-)
-SECOND = '{"ts": "2026-01-02T03:04:07.1Z", "event": "execution:start", "data": {"prompt": "quick"}}\n'
-FINISH = '{"ts": "2026-01-02T03:04:08.1Z", "event": "tool:post", "data": {"tool_name": "bash", "tool_call_id": "a", "result": "ok"}}\n'
-RESUME = '{"ts": "2026-01-02T03:04:06.9Z", "event": "session:resume", "data": {}}\n'
-BAD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": START + SECOND + FINISH}
-GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": START + RESUME + SECOND}
+TRANSCRIPT = examples.user("slow") + examples.user("quick")
+FIRST = examples.event(0, "execution:start", prompt="slow") + examples.event(1, "tool:pre", tool_name="bash", tool_call_id="a")
+SECOND = examples.event(3, "execution:start", prompt="quick")
+FINISH = examples.event(4, "tool:post", tool_name="bash", tool_call_id="a", result="ok")
+BAD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": FIRST + SECOND + FINISH}
+GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": FIRST + examples.event(2, "session:resume") + SECOND}
 
 
 @rule(code="AD501", name="overlapping-executions", severity=Severity.ERROR, bad=BAD, good=GOOD)

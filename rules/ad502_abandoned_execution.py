@@ -14,18 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Related, Session, Severity, evidence, rule
+from doctor.rulekit import Finding, Related, Session, Severity, evidence, examples, rule
 
-TRANSCRIPT = '{"role": "user", "content": "one"}\n{"role": "user", "content": "two"}\n'
-FIRST = '{"ts": "2026-01-02T03:04:05.1Z", "event": "execution:start", "data": {"prompt": "one"}}\n'
-RESUME = '{"ts": "2026-01-02T03:04:06.1Z", "event": "session:resume", "data": {}}\n'
-SECOND = (
-    '{"ts": "2026-01-02T03:04:07.1Z", "event": "execution:start", "data": {"prompt": "two"}}\n'
-    '{"ts": "2026-01-02T03:04:08.1Z", "event": "execution:end", "data": {}}\n'
+TRANSCRIPT = examples.user("one") + examples.user("two")
+FIRST = examples.event(0, "execution:start", prompt="one")
+REST = (
+    examples.event(2, "session:resume")
+    + examples.event(3, "execution:start", prompt="two")
+    + examples.event(4, "orchestrator:complete", "success")
 )
-END = '{"ts": "2026-01-02T03:04:05.9Z", "event": "orchestrator:complete", "status": "success", "data": {}}\n'
-BAD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": FIRST + RESUME + SECOND}
-GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": FIRST + END + RESUME + SECOND}
+BAD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": FIRST + REST}
+GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": FIRST + examples.event(1, "orchestrator:complete", "success") + REST}
 
 
 @rule(code="AD502", name="abandoned-execution", severity=Severity.INFO, bad=BAD, good=GOOD)

@@ -30,6 +30,7 @@ from doctor.rulekit import (
     Severity,
     ToolRun,
     evidence,
+    examples,
     moves,
     placeholders,
     rule,
@@ -38,15 +39,9 @@ from doctor.rulekit import (
 )
 
 MOST_RELATED = 8
-TRANSCRIPT = (
-    '{"role": "user", "content": "hi"}\n{"role": "assistant", "content": [{"type": "tool_call", "id": "a", "name": "bash", "input": {}}], '
-    '"tool_calls": [{"id": "a", "tool": "bash", "arguments": {}}]}\n'
-)
-PRE = (
-    '{"ts": "2026-01-02T03:04:05.1Z", "event": "execution:start", "data": {"prompt": "hi"}}\n'
-    '{"ts": "2026-01-02T03:04:06.1Z", "event": "tool:pre", "data": {"tool_name": "bash", "tool_call_id": "a"}}\n'
-)
-POST = '{"ts": "2026-01-02T03:04:07.1Z", "event": "tool:post", "data": {"tool_name": "bash", "tool_call_id": "a", "result": "ok"}}\n'
+TRANSCRIPT = examples.user("hi") + examples.call("a")
+PRE = examples.event(0, "execution:start", prompt="hi") + examples.event(1, "tool:pre", tool_name="bash", tool_call_id="a")
+POST = examples.event(2, "tool:post", tool_name="bash", tool_call_id="a", result="ok")
 BAD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": PRE + POST}
 GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": PRE}
 

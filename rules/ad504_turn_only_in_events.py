@@ -17,18 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Finding, Fix, Related, Safety, Session, Severity, evidence, rule
+from doctor.rulekit import Confidence, Finding, Fix, Related, Safety, Session, Severity, evidence, examples, rule
 
 MOST_RELATED = 6
 EVENTS = (
-    '{"ts": "2026-01-02T03:04:05.1Z", "event": "execution:start", "data": {"prompt": "one"}}\n'
-    '{"ts": "2026-01-02T03:04:05.9Z", "event": "orchestrator:complete", "status": "success", "data": {}}\n'
-    '{"ts": "2026-01-02T03:04:06.1Z", "event": "execution:start", "data": {"prompt": "two"}}\n'
-    '{"ts": "2026-01-02T03:04:06.9Z", "event": "orchestrator:complete", "status": "success", "data": {}}\n'
+    examples.event(0, "execution:start", prompt="one")
+    + examples.event(1, "orchestrator:complete", "success")
+    + examples.event(2, "execution:start", prompt="two")
+    + examples.event(3, "orchestrator:complete", "success")
 )
-FIRST = '{"role": "user", "content": "one"}\n{"role": "assistant", "content": "1"}\n'
+FIRST = examples.user("one") + examples.reply("1")
 BAD = {"transcript.jsonl": FIRST, "events.jsonl": EVENTS}
-GOOD = {"transcript.jsonl": FIRST + '{"role": "user", "content": "two"}\n{"role": "assistant", "content": "2"}\n', "events.jsonl": EVENTS}
+GOOD = {"transcript.jsonl": FIRST + examples.user("two") + examples.reply("2"), "events.jsonl": EVENTS}
 
 
 @rule(code="AD504", name="turn-only-in-events", severity=Severity.ERROR, bad=BAD, good=GOOD)

@@ -15,18 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import EventLog, Finding, Related, Request, Session, Severity, evidence, rule, short_id
+from doctor.rulekit import EventLog, Finding, Related, Request, Session, Severity, evidence, examples, rule, short_id
 
 LONGEST_ERROR = 300
-TRANSCRIPT = '{"role": "user", "content": "slow"}\n{"role": "user", "content": "quick"}\n'
+TRANSCRIPT = examples.user("slow") + examples.user("quick")
 BEFORE = (
-    '{"ts": "2026-01-02T03:04:05.1Z", "event": "execution:start", "data": {"prompt": "slow"}}\n'
-    '{"ts": "2026-01-02T03:04:05.2Z", "event": "tool:pre", "data": {"tool_name": "bash", "tool_call_id": "a"}}\n'
-    '{"ts": "2026-01-02T03:04:06.1Z", "event": "execution:start", "data": {"prompt": "quick"}}\n'
-    '{"ts": "2026-01-02T03:04:06.2Z", "event": "provider:request", "data": {"iteration": 1}}\n'
+    examples.event(0, "execution:start", prompt="slow")
+    + examples.event(1, "tool:pre", tool_name="bash", tool_call_id="a")
+    + examples.event(2, "execution:start", prompt="quick")
+    + examples.event(3, "provider:request", iteration=1)
 )
-ERROR = '{"ts": "2026-01-02T03:04:06.3Z", "event": "provider:error", "error": {"type": "E", "msg": "no result"}, "data": {}}\n'
-AFTER = '{"ts": "2026-01-02T03:04:07.1Z", "event": "tool:post", "data": {"tool_name": "bash", "tool_call_id": "a", "result": "ok"}}\n'
+ERROR = examples.event(4, "provider:error", error={"type": "E", "msg": "no result"})
+AFTER = examples.event(5, "tool:post", tool_name="bash", tool_call_id="a", result="ok")
 BAD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": BEFORE + ERROR + AFTER}
 GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": BEFORE + AFTER}
 

@@ -17,27 +17,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import EventLog, Finding, Fix, Message, Related, Safety, Session, Severity, ToolRun, evidence, moves, rule, short_id
+from doctor.rulekit import (
+    EventLog,
+    Finding,
+    Fix,
+    Message,
+    Related,
+    Safety,
+    Session,
+    Severity,
+    ToolRun,
+    evidence,
+    examples,
+    moves,
+    rule,
+    short_id,
+)
 
-CALL = (
-    '{"role": "user", "content": "slow"}\n{"role": "assistant", '
-    '"content": [{"type": "tool_call", "id": "a", "name": "bash", "input": {}}], '
-    '"tool_calls": [{"id": "a", "tool": "bash", "arguments": {}}]}\n'
-)
-PLACEHOLDER = (
-    '{"role": "tool", "tool_call_id": "a", "name": "bash", '
-    '"content": "{\\"error\\": \\"unknown_error\\", \\"message\\": \\"Tool execution was interrupted and no result was captured.\\"}"}\n'
-    '{"role": "user", "content": "quick"}\n'
-)
-PRE = (
-    '{"ts": "2026-01-02T03:04:05.1Z", "event": "execution:start", "data": {"prompt": "slow"}}\n'
-    '{"ts": "2026-01-02T03:04:06.1Z", "event": "tool:pre", "data": {"tool_name": "bash", "tool_call_id": "a"}}\n'
-)
-SECOND = '{"ts": "2026-01-02T03:04:07.1Z", "event": "execution:start", "data": {"prompt": "quick"}}\n'
-POST = '{"ts": "2026-01-02T03:04:08.1Z", "event": "tool:post", "data": {"tool_name": "bash", "tool_call_id": "a", "result": "ok"}}\n'
-RESUME = '{"ts": "2026-01-02T03:04:06.9Z", "event": "session:resume", "data": {}}\n'
-BAD = {"transcript.jsonl": CALL + PLACEHOLDER, "events.jsonl": PRE + SECOND + POST}
-GOOD = {"transcript.jsonl": CALL + PLACEHOLDER, "events.jsonl": PRE + RESUME + SECOND}
+TRANSCRIPT = examples.user("slow") + examples.call("a") + examples.placeholder("a") + examples.user("quick")
+PRE = examples.event(0, "execution:start", prompt="slow") + examples.event(1, "tool:pre", tool_name="bash", tool_call_id="a")
+SECOND = examples.event(3, "execution:start", prompt="quick")
+POST = examples.event(4, "tool:post", tool_name="bash", tool_call_id="a", result="ok")
+BAD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": PRE + SECOND + POST}
+GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": PRE + examples.event(2, "session:resume") + SECOND}
 REPAIRED = "automatically repaired"
 
 

@@ -15,13 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Related, Session, Severity, rule
+from doctor.rulekit import Finding, Related, Session, Severity, examples, rule
 
-TRANSCRIPT = '{"role": "user", "content": "hi"}\n'
-START = '{"ts": "2026-01-02T03:04:05.1Z", "event": "execution:start", "data": {"prompt": "hi"}}\n'
-END = '{"ts": "2026-01-02T03:04:06.1Z", "event": "execution:end", "data": {}}\n'
-BAD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": START[:60] + END}
-GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": START + END}
+START, END = examples.event(0, "execution:start", prompt="hi"), examples.event(1, "execution:end")
+BAD = {"transcript.jsonl": examples.user("hi"), "events.jsonl": START[:60] + END}
+GOOD = {"transcript.jsonl": examples.user("hi"), "events.jsonl": START + END}
 HARMLESS = ("duplicate", "foreign")
 
 
