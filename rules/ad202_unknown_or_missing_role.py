@@ -7,7 +7,8 @@ The client's message model refuses the row before any provider is asked, so the 
 A row of another tool, a hand edit, or a client of another version.
 
 ## How it is fixed
-By hand: what the row was meant to be is not known.
+By hand, since what the row was meant to be is not known: open the transcript at the row that is named, set `role` to one of system,
+developer, user, assistant, function or tool (or delete the line if it is not part of the conversation), and check again.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ their provider, such as `tool_use`, which Amplifier spells `tool_call`.
 
 ## How it is fixed
 Missing or null content can be filled with `--unsafe`: with the row's calls where it has some, else with empty text. `tool_use` blocks are
-respelled with `--unsafe`. The rest by hand.
+respelled with `--unsafe`. The rest by hand: correct the field that the message
+names, or delete the line, and check again.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ strings.
 A provider that makes no ids, a conversion between two clients, or a number where a string belongs.
 
 ## How it is fixed
-Numeric ids become strings with `--unsafe`, on call and result alike. An id that was never recorded can't be made up.
+Numeric ids become strings with `--unsafe`, on call and result alike. An id that was never recorded can't be made up: give the call an id
+of your own by hand, in both spellings and in its result, or delete the call and its result, and check again.
 """
 
 from __future__ import annotations

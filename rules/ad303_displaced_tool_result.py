@@ -9,7 +9,8 @@ Two executions ran on one session and their rows interleaved, a hook stored a re
 written in before the results.
 
 ## How it is fixed
-The row moves, byte for byte, directly behind its call. Nothing is replaced.
+The row moves, byte for byte, directly behind its call. Nothing is replaced. A user row that holds the result beside text of its own can't
+move whole: split it by hand into the result, behind the call, and the text.
 """
 
 from __future__ import annotations
