@@ -27,6 +27,8 @@ class Execution(NamedTuple):
     last_time: str
     response: str
     """The reply that the client reported for it (`prompt:complete`), cut to 2,000 characters; "" when unknown."""
+    offset: int = -1
+    """Byte of its start line in the event log, so that the turn can be read when it is asked for."""
 
 
 class ToolRun(NamedTuple):
@@ -60,6 +62,35 @@ class RecordedResult(NamedTuple):
     refusal: str
 
 
+class RecordedCall(NamedTuple):
+    """One call as the log holds it. `arguments` are None where they can't be used; `line` is that of its event."""
+
+    call_id: str
+    name: str
+    arguments: dict[str, Any] | None
+    line: int
+    time: str
+
+
+class RecordedStep(NamedTuple):
+    """One assistant message: calls with the texts beside them, or texts alone. `line`, `time`: where it stands in the log."""
+
+    line: int
+    time: str
+    texts: tuple[str, ...]
+    calls: tuple[RecordedCall, ...]
+    role: str = "assistant"
+    """`user` for a text that was steered in while tools ran."""
+
+
+class RecordedTurn(NamedTuple):
+    """What the log holds of one execution. `prompt` is whole, "" where it can't be used; `missing` says what can't be, and why."""
+
+    prompt: str
+    steps: tuple[RecordedStep, ...]
+    missing: tuple[str, ...]
+
+
 class Overlap(NamedTuple):
     """Two executions on one session at the same time. `confidence`: confirmed or possible; `proof` in words, with its event lines."""
 
@@ -82,6 +113,22 @@ class Request(NamedTuple):
     error: str
     repaired_line: int
     """Line of a provider:tool_sequence_repaired event that belongs to it, -1 if none."""
+    end_line: int = -1
+    end_time: str = ""
+    """The provider's answer or refusal; without either in the log, -1 and ""."""
+
+
+class Moment(NamedTuple):
+    """An event without length that tells the story of a session: a provider's error, a cancellation, a resume, a compaction.
+
+    `kind` is the event's name. `execution`: start_line of the execution that it belongs to, -1 when unknown.
+    """
+
+    line: int
+    time: str
+    kind: str
+    execution: int = -1
+    text: str = ""
 
 
 class EventProblem(NamedTuple):
@@ -102,9 +149,12 @@ class EventLog:
         "executions",
         "last_time",
         "line_count",
+        "model",
+        "moments",
         "overlaps",
         "path",
         "problems",
+        "provider",
         "requests",
         "runs",
         "source",
@@ -122,11 +172,15 @@ class EventLog:
         self.runs: dict[str, ToolRun] = {}
         """By call id. Runs of old logs without ids are not here."""
         self.requests: tuple[Request, ...] = ()
+        self.moments: tuple[Moment, ...] = ()
         self.problems: tuple[EventProblem, ...] = ()
         self.steered: frozenset[int] = frozenset()
         """hash() of each text steered in while a tool ran: user rows that are no prompts."""
         self.last_time = ""
         """Time stamp of the last readable line."""
+        self.provider = ""
+        """Whom the last request of the agent loop went to, as the client calls it; "" when the log does not say."""
+        self.model = ""
         self.compacted_line = -1
         """The last context compaction. What is older may have left the transcript on purpose, with clients that compact it in place."""
 

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 from doctor.eventlog import Execution, ToolRun
 from doctor.findings import Interval
-from doctor.model import SPELLED_AS_BLOCK, SPELLED_IN_LIST, SPELLINGS_DISAGREE, CallPair, Message, Session
+from doctor.model import SPELLED_AS_BLOCK, SPELLED_IN_LIST, SPELLINGS_DISAGREE, CallPair, Message, Session, Transcript
 from doctor.moves import has_copy
 
 LONGEST_QUOTE = 60
 MOST_READ_ROWS = 500
 """User rows that are read again for a prompt that no row equals."""
+LONGEST_KEPT = 2_000
+"""Characters of a reply that an Execution keeps."""
 _BOTH = SPELLED_AS_BLOCK | SPELLED_IN_LIST
 _OUTCOMES = {"success": "ended in success", "error": "ended in error", "cancelled": "was cancelled", "incomplete": "ended incomplete"}
 
@@ -38,7 +40,7 @@ def find_lost_turns(session: Session) -> list[LostTurn]:
     log = session.events
     if log is None or session.rewound:
         return []
-    lacking = _find_lacking(session, log.executions)
+    lacking = find_lacking(session)
     if not lacking:
         return []
     overlapping = {part.start_line for found in log.overlaps if found.confidence == "confirmed" for part in (found.older, found.newer)}
@@ -57,6 +59,56 @@ def find_lost_turns(session: Session) -> list[LostTurn]:
         if backup_lines or has_survivor or execution.start_line in overlapping:
             lost.append(LostTurn(execution, runs, backup_lines, backup_lines is not None or log.compacted_line < execution.start_line))
     return lost
+
+
+def find_lacking(session: Session) -> set[int]:
+    """start_line of the executions of which the transcript has no prompt. One with a redacted prompt counts by its finished calls."""
+    log = session.events
+    if log is None:
+        return set()
+    lacking = _find_lacking(session, log.executions)
+    if any(execution.prompt and not execution.text_key for execution in log.executions):
+        ids = collect_call_ids(session)
+        known = {run.execution for run in log.runs.values() if run.call_id in ids}
+        finished = {run.execution for run in log.runs.values() if run.end_line >= 0} - known
+        lacking |= {one.start_line for one in log.executions if one.prompt and not one.text_key and one.start_line in finished}
+    return lacking
+
+
+def locate_prompts(session: Session, lacking: set[int]) -> dict[int, int]:
+    """Message index of the prompt of each execution that the transcript has, by start_line.
+
+    Told by the words, in order where the same ones come several times, else by the calls that follow the prompt.
+    """
+    log, messages = session.events, session.transcript.messages
+    if log is None:
+        return {}
+    rows: dict[int, list[int]] = {}
+    calls: dict[str, int] = {}
+    for index, message in enumerate(messages):
+        if message.role == "user" and message.text_key:
+            rows.setdefault(message.text_key, []).append(index)
+        for call in message.calls:
+            calls.setdefault(call.id, index)
+    first_call: dict[int, int] = {}
+    for run in log.runs.values():
+        if run.call_id in calls:
+            first_call[run.execution] = min(calls[run.call_id], first_call.get(run.execution, len(messages)))
+    here = [execution for execution in log.executions if execution.start_line not in lacking]
+    wanted = Counter(execution.text_key for execution in here if execution.text_key)
+    rewritten = _find_rewritten(session, [one for one in here if one.text_key not in rows], wanted)
+    found: dict[int, int] = {}
+    for execution in here:
+        same = rows.get(execution.text_key, []) if execution.text_key else []
+        still = wanted[execution.text_key]
+        wanted[execution.text_key] -= 1
+        index = same[-still] if len(same) >= still > 0 else rewritten.get(execution.start_line, -1)
+        if index < 0:
+            opened = range(first_call.get(execution.start_line, -1), -1, -1)
+            index = next((at for at in opened if messages[at].kind == "prompt" and messages[at].text_key not in log.steered), -1)
+        if index >= 0:
+            found[execution.start_line] = index
+    return found
 
 
 def find_standing_placeholders(session: Session) -> list[int]:
@@ -99,6 +151,17 @@ def find_prompt(session: Session, execution: Execution) -> int | None:
         if messages[index].role == "user" and messages[index].text_key == execution.text_key != 0:
             return index
     return None
+
+
+def holds_reply(session: Session, start: int, response: str) -> bool:
+    """Whether a reply with these words (or, of a long one, these first ones) stands anywhere behind message `start`."""
+    messages = session.transcript.messages
+    wanted = "".join(response.split())
+    for message in [message for message in messages[start + 1 :] if message.role == "assistant"][:MOST_READ_ROWS]:
+        text = "".join(join_text(session.transcript, message).split())
+        if text == wanted or (len(response) >= LONGEST_KEPT and text.startswith(wanted)):
+            return True
+    return False
 
 
 def quote(text: str) -> str:
@@ -160,24 +223,27 @@ def _find_lacking(session: Session, executions: tuple[Execution, ...]) -> set[in
             known = {run.execution for run in calls if run.call_id in ids}
             same.sort(key=lambda execution: (execution.start_line in known, execution.start_line))
         lacking += same[:number]
-    return {execution.start_line for execution in lacking} - _find_rewritten(session, lacking, wanted)
+    return {execution.start_line for execution in lacking} - set(_find_rewritten(session, lacking, wanted))
 
 
-def _find_rewritten(session: Session, lacking: list[Execution], wanted: Counter[int]) -> set[int]:
-    """Executions whose prompt stands inside a longer row: the client added context to it, or stored it as blocks."""
-    found: set[int] = set()
-    spare = [message for message in session.transcript.messages if message.role == "user" and message.text_key not in wanted]
-    for message in spare[:MOST_READ_ROWS]:
-        text = _read_text(session, message)
+def _find_rewritten(session: Session, lacking: list[Execution], wanted: Counter[int]) -> dict[int, int]:
+    """Message index, by start_line, of prompts inside a longer row: the client added context to it, or stored it as blocks."""
+    found: dict[int, int] = {}
+    if not lacking:
+        return found
+    spare = [(index, row) for index, row in enumerate(session.transcript.messages) if row.role == "user" and row.text_key not in wanted]
+    for index, message in spare[:MOST_READ_ROWS]:
+        text = join_text(session.transcript, message)
         for execution in lacking:
             if execution.start_line not in found and execution.prompt and execution.prompt in text:
-                found.add(execution.start_line)
+                found[execution.start_line] = index
                 break
     return found
 
 
-def _read_text(session: Session, message: Message) -> str:
-    row = session.transcript.read_row(message.line)
+def join_text(transcript: Transcript, message: Message) -> str:
+    """The text of a row, read again; several text blocks are joined by line ends."""
+    row = transcript.read_row(message.line)
     content: Any = row.get("content") if isinstance(row, dict) else None
     if isinstance(content, str):
         return content
@@ -187,15 +253,18 @@ def _read_text(session: Session, message: Message) -> str:
 
 def _find_in_backup(session: Session, execution: Execution) -> tuple[int, int] | None:
     backup = session.backup
-    if backup is None or not execution.text_key:
+    log = session.events
+    if backup is None or log is None:
         return None
     messages = backup.transcript.messages
-    start = next(
-        (index for index, message in enumerate(messages) if message.role == "user" and message.text_key == execution.text_key), None
-    )
+    start = next((index for index, row in enumerate(messages) if row.role == "user" and row.text_key == execution.text_key != 0), None)
+    if start is None and not execution.text_key:
+        own = {run.call_id for run in log.runs.values() if run.execution == execution.start_line}
+        first = next((index for index, row in enumerate(messages) if any(call.id in own for call in row.calls)), -1)
+        start = next((index for index in range(first, -1, -1) if messages[index].kind == "prompt"), None)
     if start is None:
         return None
     stop = start + 1
-    while stop < len(messages) and messages[stop].kind != "prompt":
+    while stop < len(messages) and (messages[stop].kind != "prompt" or messages[stop].text_key in log.steered):
         stop += 1
     return messages[start].line, messages[stop - 1].line

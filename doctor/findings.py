@@ -5,8 +5,11 @@ A rule yields a Finding and knows neither its code nor its severity; the engine 
 
 # Annotations are evaluated here: NamedTuple compiles each one that is a string, which together costs a tenth of the start-up.
 
+from collections.abc import Callable
 from enum import IntEnum, StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from doctor.refusals import WireVerdict
 
 
 class Severity(StrEnum):
@@ -51,7 +54,15 @@ class FileSpan(NamedTuple):
     length: int
 
 
-Content = bytes | LineOf | FileSpan
+class Rewritten(NamedTuple):
+    """The content of an edit: a row of the same file as `change` makes it, written when the edit is applied. For fixes of so many rows
+    that writing them for a report that nobody acts on would be a waste."""
+
+    line: int
+    change: Callable[[dict[str, Any]], dict[str, Any] | None]
+
+
+Content = bytes | LineOf | FileSpan | Rewritten
 
 
 class Edit(NamedTuple):
@@ -76,6 +87,10 @@ class Fix(NamedTuple):
     """Lines whose bytes leave the transcript and go to the quarantine."""
     source: str = ""
     """Where added content comes from: "placeholder", "events.jsonl:29", "transcript.jsonl.backup:7"."""
+    recoverable: bool = False
+    """`--recover` offers more than this: rows that are lost here can be put back from their sources."""
+    missing: tuple[str, ...] = ()
+    """What a recovery can't put back, one phrase each."""
 
 
 class Related(NamedTuple):
@@ -113,6 +128,8 @@ class Finding(NamedTuple):
     why: str = ""
     """One sentence on how it came about, when the session proves it."""
     intervals: tuple[Interval, ...] = ()
+    wires: tuple[tuple[str, str], ...] | None = None
+    """(wire, literal text) of the APIs that refuse a request for this; None lets the engine look them up."""
 
 
 class Excerpt(NamedTuple):
@@ -143,6 +160,8 @@ class Diagnostic(NamedTuple):
     fix: Fix | None
     why: str = ""
     intervals: tuple[Interval, ...] = ()
+    wires: tuple[tuple[str, str], ...] = ()
+    """(wire, literal text) of the APIs that answer 400 because of this finding. Only sure refusals."""
 
     @property
     def fix_pass(self) -> int:
@@ -152,7 +171,7 @@ class Diagnostic(NamedTuple):
 class Failure(NamedTuple):
     """Why a path could not be judged or written: one line for people.
 
-    `kind`: unreadable, unwritable, live, changed, rule-crash, internal, usage.
+    `kind`: unreadable, unwritable, live, changed, rule-crash, internal, usage, refused (a provider would still refuse what is planned).
     """
 
     path: str
@@ -168,6 +187,8 @@ class AppliedFix(NamedTuple):
     safety: Safety
     round: int
     source: str
+    recoverable: bool = False
+    missing: tuple[str, ...] = ()
 
 
 class FixReport(NamedTuple):
@@ -175,7 +196,7 @@ class FixReport(NamedTuple):
 
     applied: tuple[AppliedFix, ...] = ()
     held_back: tuple[AppliedFix, ...] = ()
-    """Fixes that were found but need `--unsafe`, or are only shown."""
+    """Fixes that were found but need `--unsafe` or `--recover`, or are only shown."""
     changed: bool = False
     """The planned bytes differ from the file (dry run), or the file was rewritten."""
     written: str = ""
@@ -186,6 +207,10 @@ class FixReport(NamedTuple):
     diff: str = ""
     before: tuple[Diagnostic, ...] = ()
     """What was found before the fix; FileReport.diagnostics then holds what is left."""
+    is_stopped: bool = False
+    """Something was to be done and could not: the reason is in Report.errors."""
+    warning: str = ""
+    """What the user should know before going on with the fixed session."""
 
 
 class FileReport(NamedTuple):
@@ -201,6 +226,12 @@ class FileReport(NamedTuple):
     event_lines: int = 0
     liveness: str = ""
     fix: FixReport | None = None
+    wires: tuple[WireVerdict, ...] = ()
+    """What each provider API would answer to the file as it is, or as it is planned."""
+    targets: tuple[str, ...] = ()
+    aim: str = ""
+    """The wires that the severities are for, and how they are known: given, recorded or guessed."""
+    model: str = ""
 
 
 class Report(NamedTuple):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 from doctor.findings import Content, Edit, FileSpan, Fix, LineOf, Safety
-from doctor.model import BROKEN_SHAPE, DAMAGED_LINE, MIXED_CONTENT, SHARED_LINE, CallPair, Message, ResultSite, Session
+from doctor.model import BROKEN_SHAPE, DAMAGED_LINE, MIXED_CONTENT, SHARED_LINE, Backup, CallPair, Message, ResultSite, Session
 
 DAMAGED = DAMAGED_LINE | BROKEN_SHAPE
+TELLING_BYTES = 20
+"""`{"role": "assistant"` begins many rows: with fewer bytes than this the place has to tell which one was meant."""
 NEAR_LINES = 50
 """A row of the client's backup is looked for this many lines around its old place."""
 
@@ -41,33 +43,64 @@ def line_of(session: Session, site: ResultSite) -> int:
     return session.transcript.messages[site.index].line
 
 
+def refuse_guess(pair: CallPair, fix: Fix) -> Fix:
+    """The fix, or only its title where several calls share the id and it can't be told which of them a result answers."""
+    if not pair.ambiguous:
+        return fix
+    return Fix(f"{fix.title}: by hand, since several calls have this id and their results can't be told apart", Safety.MANUAL)
+
+
 def move_result(session: Session, pair: CallPair, site: ResultSite) -> Fix:
     """Moves a real result directly behind its call."""
     line, call_line = line_of(session, site), session.transcript.messages[pair.index].line
     title = f"move row {line + 1} behind its call (row {call_line + 1})"
     if not is_movable(session, site):
         return Fix(f"{title}: by hand, the row holds more than this result", Safety.MANUAL)
-    return Fix(title, Safety.SAFE, (delete_line(line), insert_result(session, pair, LineOf(line))))
+    return refuse_guess(pair, Fix(title, Safety.SAFE, (delete_line(line), insert_result(session, pair, LineOf(line)))))
 
 
 def choose_kept(session: Session, pair: CallPair) -> ResultSite | None:
-    """The result that stays: a real one before a placeholder, a sound row before a damaged one, one in place before one out of place, the
-    first before later ones."""
+    """The result that stays: a real one before a placeholder, a sound row before a damaged one, what the event log recorded before what
+    it did not, one in place before one out of place, the first before later ones."""
     sites = [*pair.placed, *pair.late, *pair.early]
     messages = session.transcript.messages
-    return min(sites, key=lambda site: (bool(site.result.maker), bool(messages[site.index].flags & DAMAGED)), default=None)
+    recorded = session.recorded_result(pair.call.id) if sum(not site.result.maker for site in sites) > 1 else None
+
+    def weigh(site: ResultSite) -> tuple[bool, bool, bool]:
+        message = messages[site.index]
+        row = session.transcript.read_row(message.line) if recorded is not None and not recorded.refusal else None
+        unlike = isinstance(row, dict) and recorded is not None and row.get("content") != recorded.content
+        return bool(site.result.maker), bool(message.flags & DAMAGED), unlike
+
+    return min(sites, key=weigh, default=None)
 
 
 def is_same_row(session: Session, earlier: int, later: int) -> bool:
-    """Whether two call rows are one recorded event: the same bytes, and a time stamp or nothing but results between them."""
+    """Whether two call rows are one recorded event: the same bytes, with a time stamp or one right behind the other.
+
+    Rows that got different results are two calls: a model that polls with numbered ids writes the same row again and again.
+    """
     transcript = session.transcript
     first, second = transcript.messages[earlier], transcript.messages[later]
     if first.line == second.line or transcript.read_line(first.line) != transcript.read_line(second.line):
         return False
+    answers = [_read_answers(session, index) for index in (earlier, later)]
+    if all(answers) and answers[0] != answers[1]:
+        return False
     row = transcript.read_row(first.line)
     metadata = row.get("metadata") if isinstance(row, dict) else None
-    stamped = isinstance(metadata, dict) and bool(metadata.get("timestamp"))
-    return stamped or all(message.results for message in transcript.messages[earlier + 1 : later])
+    return later == earlier + 1 or (isinstance(metadata, dict) and bool(metadata.get("timestamp")))
+
+
+def _read_answers(session: Session, index: int) -> list[bytes]:
+    """The result rows right behind a call row."""
+    transcript = session.transcript
+    found = []
+    for message in transcript.messages[index + 1 :]:
+        if not message.results:
+            break
+        found.append(transcript.read_line(message.line))
+    return found
 
 
 def has_copy(session: Session, pair: CallPair) -> bool:
@@ -122,8 +155,10 @@ def has_debris(body: bytes, parts: tuple[tuple[int, int], ...]) -> bool:
 def find_in_backup(session: Session, line: int, prefix: bytes, suffix: bytes = b"") -> FileSpan | None:
     """The whole row of the client's backup that begins and ends like a damaged one; None when there is none, or more than one kind."""
     backup = session.backup
-    if backup is None or len(prefix) < 20:
+    if backup is None:
         return None
+    if len(prefix) < TELLING_BYTES:
+        return _find_in_place(backup, session, line, prefix)
     found: dict[bytes, FileSpan] = {}
     transcript = backup.transcript
     for message in transcript.messages:
@@ -134,6 +169,25 @@ def find_in_backup(session: Session, line: int, prefix: bytes, suffix: bytes = b
         if length < len(prefix) + len(suffix) or transcript.source.read(start, len(prefix)) != prefix:
             continue
         body = transcript.read_line(message.line)
-        if body.endswith(suffix):
+        if body.endswith(suffix) and (message.line == line or not _stands_near(session, line, body)):
             found[body] = FileSpan(backup.path, start, len(body))
     return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _find_in_place(backup: Backup, session: Session, line: int, prefix: bytes) -> FileSpan | None:
+    """A few bytes tell nothing; but where the backup goes on at the very same line, that row is the one that was begun."""
+    transcript = backup.transcript
+    index = transcript.message_at(line)
+    if index is None or transcript.messages[index].flags & SHARED_LINE or line >= transcript.line_count:
+        return None
+    body = transcript.read_line(line)
+    same = line == 0 or session.transcript.read_line(line - 1) == transcript.read_line(line - 1)
+    return FileSpan(backup.path, transcript.starts[line], len(body)) if prefix and same and body.startswith(prefix) else None
+
+
+def _stands_near(session: Session, line: int, body: bytes) -> bool:
+    """Whether a row is in the transcript already: then it is not the one that a damaged line began to be."""
+    transcript = session.transcript
+    near = range(max(0, line - NEAR_LINES), min(transcript.line_count, line + NEAR_LINES))
+    sizes = (len(body), len(body) + 1, len(body) + 2)
+    return any(transcript.starts[at + 1] - transcript.starts[at] in sizes and transcript.read_line(at) == body for at in near if at != line)

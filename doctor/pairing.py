@@ -99,28 +99,48 @@ def _collect_calls(
         here.add(call.id)
 
 
+class _Dealt:
+    """One call of an id, and the results dealt to it so far."""
+
+    def __init__(self, index: int, position: int, call: ToolCall) -> None:
+        self.index, self.position, self.call = index, position, call
+        self.placed: list[ResultSite] = []
+        self.early: list[ResultSite] = []
+        self.late: list[ResultSite] = []
+
+    @property
+    def real(self) -> int:
+        return sum(not site.result.maker for site in (*self.placed, *self.early, *self.late))
+
+    def take(self, site: ResultSite) -> None:
+        (self.late if site.index > self.index else self.early).append(site)
+
+
 def _match(sites: list[tuple[int, int, ToolCall]], found: list[tuple[int, ResultSite]]) -> list[CallPair]:
-    """Deals the results of one id out to its calls: first in place, then to the nearest call before it, then to the nearest behind it."""
-    indexes = [index for index, _, _ in sites]
-    placed: dict[int, list[ResultSite]] = {index: [] for index in indexes}
-    early: dict[int, list[ResultSite]] = {index: [] for index in indexes}
-    late: dict[int, list[ResultSite]] = {index: [] for index in indexes}
+    """Deals the results of one id out to its calls: first in place, then to the nearest call before it, then to the nearest behind it.
+
+    Models that number their calls anew in each turn reuse ids. A call that has only a placeholder is still hungry; a surplus real result
+    goes to a hungry call where the tool's name tells that it is meant, and is ambiguous where two calls could be.
+    """
+    dealt = {index: _Dealt(index, position, call) for index, position, call in sites}
     astray: list[ResultSite] = []
     for owner, site in found:
-        if owner in placed:
-            placed[owner].append(site)
-        else:
+        if owner not in dealt or (len(dealt) > 1 and site.result.name not in ("", dealt[owner].call.name) and dealt[owner].placed):
             astray.append(site)
-    for site in astray:
-        before = [index for index in indexes if index < site.index]
-        hungry = [index for index in before if not placed[index] and not late[index]]
-        if before:
-            late[(hungry or before)[-1]].append(site)
         else:
-            early[indexes[0]].append(site)
-    reused = len(sites) > 1
+            dealt[owner].placed.append(site)
+    ambiguous = False
+    for site in astray:
+        hungry = [call for call in dealt.values() if not call.real]
+        named = [call for call in hungry if call.call.name == site.result.name] or hungry
+        before = [call for call in named if call.index < site.index]
+        ambiguous = ambiguous or (len(named) > 1 and not site.result.maker)
+        behind = [call for call in dealt.values() if call.index < site.index]
+        (before or named or behind or list(dealt.values())[:1])[-1 if before or behind else 0].take(site)
+    reals = [call.real for call in dealt.values()]
+    ambiguous = len(dealt) > 1 and (ambiguous or (max(reals) > 1 and min(reals) == 0))
     return [
-        CallPair(index, call, position, tuple(placed[index]), tuple(early[index]), tuple(late[index]), reused)
-        for index, position, call in sites
-        if len(placed[index]) != 1 or early[index] or late[index]
+        CallPair(call.index, call.call, call.position, tuple(call.placed), tuple(call.early), tuple(call.late), len(dealt) > 1, ambiguous)
+        for call in dealt.values()
+        if len(call.placed) != 1 or call.early or call.late or ambiguous
     ]

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from doctor.findings import Edit, Fix, Safety
-from doctor.model import Session
+from doctor.findings import Edit, Fix, Rewritten, Safety
+from doctor.model import Session, Transcript
 
 Row = dict[str, Any]
+
+EMPTY_NOTE = "(empty)"
+THINKING_NOTE = "(thinking of another provider, taken out)"
+"""What stands where a message would be left without content: every provider refuses that somewhere."""
 
 
 def write_row(row: Mapping[str, Any], like: bytes) -> bytes:
@@ -41,6 +45,29 @@ def rewrite_line(session: Session, line: int, title: str, change: Callable[[Row]
         return None
     written = write_row(changed, body)
     return None if written == body else Fix(title, Safety.UNSAFE, (Edit(line, line + 1, (written,)),), (line,))
+
+
+def rewrite_lines(session: Session, lines: Iterable[int], title: str, change: Callable[[Row], Row | None]) -> Fix | None:
+    """As rewrite_line for several rows in one fix; rows in which there is nothing to change stay out."""
+    fixes = [fix for line in lines if (fix := rewrite_line(session, line, title, change)) is not None]
+    if not fixes:
+        return None
+    edits = tuple(edit for fix in fixes for edit in fix.edits)
+    return Fix(title, Safety.UNSAFE, edits, tuple(line for fix in fixes for line in fix.quarantined))
+
+
+def rewrite_later(lines: Iterable[int], title: str, change: Callable[[Row], Row | None]) -> Fix:
+    """As rewrite_lines, but the rows are read and written only when the fix is applied: for many rows, which all need the change."""
+    chosen = tuple(lines)
+    return Fix(title, Safety.UNSAFE, tuple(Edit(line, line + 1, (Rewritten(line, change),)) for line in chosen), chosen)
+
+
+def rewrite_row(transcript: Transcript, content: Rewritten) -> bytes:
+    """The bytes of a row as `change` makes it; those that it has where there is nothing to change."""
+    body = transcript.read_line(content.line)
+    row = transcript.read_row(content.line)
+    changed = content.change(row) if isinstance(row, dict) else None
+    return body if changed is None else write_row(changed, body)
 
 
 def spell_calls(row: Row) -> Row | None:
@@ -86,6 +113,75 @@ def _parse_arguments(given: Any) -> Row:
             parsed = None
         return parsed if isinstance(parsed, dict) else {"raw": given}
     return {} if given is None else {"raw": given}
+
+
+def parse_arguments(row: Row) -> Row | None:
+    """The row with the arguments of all its calls as objects, in both spellings."""
+    changed = json.loads(json.dumps(row))
+    touched = False
+    for key, kinds, names in (("content", ("tool_call", "tool_use"), ("input",)), ("tool_calls", None, ("arguments", "input"))):
+        items = changed.get(key)
+        for item in items if isinstance(items, list) else []:
+            if not isinstance(item, dict) or (kinds is not None and item.get("type") not in kinds) or "function" in item:
+                continue
+            for name in names:
+                if name in item and not isinstance(item[name], dict):
+                    item[name] = _parse_arguments(item[name])
+                    touched = True
+    return changed if touched else None
+
+
+def rename_ids(row: Row, names: Mapping[str, str]) -> Row | None:
+    """The row with ids of calls and results replaced, in every spelling."""
+    changed = json.loads(json.dumps(row))
+    places = [(changed, "tool_call_id")]
+    for key in ("tool_calls", "content"):
+        items = changed.get(key)
+        for item in items if isinstance(items, list) else []:
+            if isinstance(item, dict):
+                places += [(item, name) for name in ("id", "tool_call_id", "tool_use_id")]
+    touched = False
+    for item, name in places:
+        if isinstance(item.get(name), str) and item[name] in names:
+            item[name] = names[item[name]]
+            touched = True
+    return changed if touched else None
+
+
+def fill_empty_text(row: Row) -> Row | None:
+    """The row without empty text blocks; where nothing to read would be left, with EMPTY_NOTE in their place."""
+    content = row.get("content")
+    if isinstance(content, str):
+        return {**row, "content": EMPTY_NOTE} if not content.strip() else None
+    if not isinstance(content, list):
+        return None
+    kept = [block for block in content if not (_is_text(block) and not block["text"])]
+    if all(_is_text(block) and not block["text"].strip() for block in kept) and not row.get("tool_calls"):
+        kept = [{"type": "text", "text": EMPTY_NOTE}]
+    return {**row, "content": kept} if kept != content else None
+
+
+def strip_unsigned_thinking(row: Row) -> Row | None:
+    """The row without thinking that carries no signature; where nothing is left, with THINKING_NOTE in its place."""
+    content = row.get("content")
+    if not isinstance(content, list):
+        return None
+    kept = [block for block in content if not _is_unsigned(block)]
+    if len(kept) == len(content):
+        return None
+    return {**row, "content": kept or [{"type": "text", "text": THINKING_NOTE}]}
+
+
+def _is_text(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+
+
+def _is_unsigned(block: Any) -> bool:
+    return (
+        isinstance(block, dict)
+        and block.get("type") in ("thinking", "reasoning")
+        and not (isinstance(block.get("signature"), str) and block["signature"])
+    )
 
 
 def stringify_ids(row: Row) -> Row | None:

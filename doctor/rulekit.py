@@ -5,11 +5,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from doctor import evidence, examples, moves, placeholders, rewrites
+from doctor import evidence, examples, moves, placeholders, refusals, resuming, rewrites
 from doctor.eventlog import EventLog, Execution, Overlap, Request, ToolRun
 from doctor.findings import Confidence, Edit, FileSpan, Finding, Fix, Interval, LineOf, Related, Safety, Severity
 from doctor.model import (
     BROKEN_SHAPE,
+    DAMAGED_LINE,
+    EMPTY_CONTENT,
     MIXED_CONTENT,
     SHARED_LINE,
     SHOWS_PROGRESS,
@@ -17,6 +19,7 @@ from doctor.model import (
     SPELLED_FOREIGN,
     SPELLED_IN_LIST,
     SPELLINGS_DISAGREE,
+    UNSIGNED_THINKING,
     CallPair,
     Message,
     ResultSite,
@@ -28,10 +31,11 @@ from doctor.model import (
 from doctor.rewrites import write_row
 
 __all__ = [
-    "BROKEN_SHAPE", "MIXED_CONTENT", "SHARED_LINE", "SHOWS_PROGRESS", "SPELLED_AS_BLOCK", "SPELLED_FOREIGN", "SPELLED_IN_LIST",
-    "SPELLINGS_DISAGREE", "CallPair", "Confidence", "Edit", "EventLog", "Execution", "FileSpan", "Finding", "Fix", "Interval", "LineOf",
-    "Message", "Overlap", "Related", "Request", "ResultSite", "Rule", "Safety", "Session", "Severity", "ToolCall", "ToolResult", "ToolRun",
-    "Transcript", "between", "evidence", "examples", "moves", "placeholders", "rewrites", "row_number", "rule", "short_id", "write_row",
+    "BROKEN_SHAPE", "DAMAGED_LINE", "EMPTY_CONTENT", "MIXED_CONTENT", "SHARED_LINE", "SHOWS_PROGRESS", "SPELLED_AS_BLOCK",
+    "SPELLED_FOREIGN", "SPELLED_IN_LIST", "SPELLINGS_DISAGREE", "UNSIGNED_THINKING", "CallPair", "Confidence", "Edit", "EventLog",
+    "Execution", "FileSpan", "Finding", "Fix", "Interval", "LineOf", "Message", "Overlap", "Related", "Request", "ResultSite", "Rule",
+    "Safety", "Session", "Severity", "ToolCall", "ToolResult", "ToolRun", "Transcript", "between", "evidence", "examples", "moves",
+    "placeholders", "refusals", "resuming", "rewrites", "row_number", "rule", "short_id", "write_row",
 ]  # fmt: skip
 
 Example = str | bytes | Mapping[str, str | bytes]
@@ -83,3 +87,12 @@ def between(session: Session, first: int, last: int) -> list[tuple[int, Message]
     """The messages strictly between two message indexes."""
     low, high = sorted((first, last))
     return [(index, session.transcript.messages[index]) for index in range(low + 1, high)]
+
+
+def __getattr__(name: str) -> object:
+    """`recovery` is loaded at the first question: hardly any check puts lost rows back."""
+    if name == "recovery":
+        from importlib import import_module
+
+        return import_module("doctor.recovery")
+    raise AttributeError(name)

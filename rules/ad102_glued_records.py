@@ -25,6 +25,10 @@ def find_glued_records(session: Session) -> Iterator[Finding]:
     for problem in session.transcript.line_problems:
         if problem.kind != "glued":
             continue
+        if not problem.parts:
+            fix = Fix("tell them apart by hand", Safety.MANUAL)
+            yield Finding(problem.line, problem.message, fix, column=problem.column)
+            continue
         body = session.transcript.read_line(problem.line)
         records = tuple(body[start:stop] for start, stop in problem.parts)
         torn = moves.has_debris(body, problem.parts)

@@ -44,7 +44,7 @@ def find_missing_result(session: Session) -> Iterator[Finding]:
         if not evidence.is_unanswered(session, pair):
             continue
         message = messages[pair.index]
-        recorded = session.recorded_result(pair.call.id)
+        recorded = session.recorded_result(pair.call.id, pair.call.name)
         if recorded is not None and not recorded.refusal:
             continue
         at_tail = moves.find_answer_line(session, pair.index) >= session.transcript.line_count
@@ -64,4 +64,4 @@ def insert_placeholder(session: Session, pair: CallPair) -> Fix:
     row = placeholders.build_row(pair.call.id, pair.call.name, "AD301")
     body = write_row(row, session.transcript.read_line(line))
     title = f"put a marked placeholder behind row {line + 1}"
-    return Fix(title, Safety.SAFE, (moves.insert_result(session, pair, body),), (), "placeholder")
+    return moves.refuse_guess(pair, Fix(title, Safety.SAFE, (moves.insert_result(session, pair, body),), (), "placeholder"))

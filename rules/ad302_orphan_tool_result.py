@@ -8,14 +8,29 @@ the row without a word.
 The row of the call was lost: cut by a compaction, a rewind, a damaged line, or a save by a second writer.
 
 ## How it is fixed
-Only with `--unsafe`: the result goes to the quarantine. By default it stays, since it may be the last trace of real work.
+Where the event log holds the call, `fix --recover` rebuilds its row in front of the result. Else only with `--unsafe`: the result goes to
+the quarantine. By default it stays, since it may be the last trace of real work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Fix, Related, Safety, Session, Severity, examples, moves, row_number, rule, short_id
+from doctor.rulekit import (
+    DAMAGED_LINE,
+    Finding,
+    Fix,
+    Related,
+    ResultSite,
+    Safety,
+    Session,
+    Severity,
+    examples,
+    moves,
+    row_number,
+    rule,
+    short_id,
+)
 
 BAD = examples.user("hi") + examples.result("z")
 GOOD = examples.call("z") + examples.result("z")
@@ -23,6 +38,7 @@ GOOD = examples.call("z") + examples.result("z")
 
 @rule(code="AD302", name="orphan-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD)
 def find_orphan_result(session: Session) -> Iterator[Finding]:
+    rebuilt: dict[str, Fix] = {}
     for site in session.pairing.orphans:
         call_id = site.result.call_id
         if not call_id:
@@ -34,9 +50,28 @@ def find_orphan_result(session: Session) -> Iterator[Finding]:
             if run is not None and run.pre_line >= 0
             else ""
         )
-        if moves.is_movable(session, site):
-            fix = Fix(f"take row {line + 1} out, into the quarantine", Safety.UNSAFE, (moves.delete_line(line),), (line,))
+        is_damaged = session.transcript.messages[site.index].flags & DAMAGED_LINE
+        back = rebuild_call(session, site) if why and session.recover and not is_damaged else None
+        if back is not None and back.source in rebuilt:
+            fix = Fix("the row of its call comes back with another result of it", Safety.MANUAL)
+        elif back is not None:
+            fix = rebuilt[back.source] = back
+        elif moves.is_movable(session, site):
+            delete = (moves.delete_line(line),)
+            title = f"take row {line + 1} out, into the quarantine"
+            fix = Fix(title, Safety.UNSAFE, delete, (line,), recoverable=bool(why) and not session.recover)
         else:
             fix = Fix(f"take the result out of row {line + 1} by hand, the row holds more", Safety.MANUAL)
         text = f"the result for {short_id(call_id)} answers a call that is nowhere in the transcript"
         yield Finding(line, text, fix, (Related(line, "no such call"),), (call_id,), why=why)
+
+
+def rebuild_call(session: Session, site: ResultSite) -> Fix | None:
+    """The row of the call in front of its result. A row that others need as well comes back once; they find it there."""
+    from doctor.rulekit import recovery
+
+    found = recovery.plan_call(session, site.result.call_id, site.index, "AD302")
+    if not found.edits:
+        return None
+    title = f"put the row of its call back before row {moves.line_of(session, site) + 1}"
+    return Fix(title, Safety.SAFE, found.edits, (), found.source, missing=found.missing)

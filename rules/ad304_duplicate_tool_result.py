@@ -49,6 +49,7 @@ def describe(session: Session, pair: CallPair, kept: ResultSite, extra: ResultSi
         )
     else:
         fix = Fix(f"take the second result out of row {line + 1} by hand, the row holds more", Safety.MANUAL)
+    fix = moves.refuse_guess(pair, fix)
     related = (
         Related(transcript.messages[pair.index].line, "the call"),
         Related(kept_line, "the result that stays"),

@@ -50,7 +50,7 @@ def find_shadowed_result(session: Session) -> Iterator[Finding]:
         paired |= {site.index for site in (*pair.placed, *pair.late, *pair.early)}
         if shadows and real is not None and not real.result.maker and pair.call.id:
             yield describe_transcript_case(session, pair, shadows, real)
-        elif shadows and pair.call.id:
+        elif shadows and pair.call.id and not pair.ambiguous:
             yield from describe_events_case(session, shadows[0].index)
     for index in session.transcript.unusual:
         message = session.transcript.messages[index]
@@ -73,7 +73,12 @@ def describe_transcript_case(session: Session, pair: CallPair, shadows: list[Res
         Related(real_line, f"the real result, belongs behind row {call_line + 1}"),
     )
     return Finding(
-        line, text, fix_from_transcript(session, pair, shadows, real), related, (pair.call.id,), why=explain(session, pair, line)
+        line,
+        text,
+        moves.refuse_guess(pair, fix_from_transcript(session, pair, shadows, real)),
+        related,
+        (pair.call.id,),
+        why=explain(session, pair, line),
     )
 
 
@@ -111,10 +116,14 @@ def fix_from_transcript(session: Session, pair: CallPair, shadows: list[ResultSi
 def describe_events_case(session: Session, index: int) -> Iterator[Finding]:
     message = session.transcript.messages[index]
     result = message.results[0]
-    recorded = session.recorded_result(result.call_id)
+    recorded = session.recorded_result(result.call_id, result.name)
     if recorded is None or recorded.refusal or not result.call_id:
         return
     line = message.line
+    stored = session.transcript.read_row(line)
+    if isinstance(stored, dict) and stored.get("content") == recorded.content:
+        # A tool may well answer in the very words of a placeholder.
+        return
     row = placeholders.build_row(result.call_id, result.name, "AD305", recorded.content, recorded.source)
     body = write_row(row, session.transcript.read_line(line))
     title = f"the result recorded in {recorded.source} takes the place of row {line + 1}"

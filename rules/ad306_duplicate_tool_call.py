@@ -35,7 +35,11 @@ def find_duplicate_call(session: Session) -> Iterator[Finding]:
             if later in reported or not moves.is_same_row(session, earlier, later):
                 continue
             reported.add(later)
+            # The copy that has the results behind it stays.
+            keep_later = not messages[earlier + 1].results and later + 1 < len(messages) and bool(messages[later + 1].results)
             first, line = messages[earlier].line, messages[later].line
+            if keep_later:
+                first, line = line, first
             related = (Related(first, "the call"), Related(line, "its copy"))
             fix = Fix(f"take row {line + 1} out, into the quarantine", Safety.SAFE, (moves.delete_line(line),), (line,))
             yield Finding(line, f"row {line + 1} repeats the call of row {first + 1} byte for byte", fix, related, (call_id,))

@@ -9,15 +9,15 @@ answered, and the client sends the list as it is to get that answer.
 Two executions overlap: user A, user B, then the reply to A; the one for B failed.
 
 ## How it is fixed
-With `--unsafe` the unanswered user message moves to the end. The reply is never dropped. With `--as-request` every transcript that ends
-with the assistant is reported, since it is judged as the body of a request.
+With `--unsafe` the unanswered user message moves to the end. The reply is never dropped. With `--as-request` a transcript that ends with
+the assistant is reported wherever it may go to such a model, since it is judged as the body of a request.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Edit, Finding, Fix, LineOf, Related, Safety, Session, Severity, examples, moves, rule
+from doctor.rulekit import Confidence, Edit, Finding, Fix, LineOf, Related, Safety, Session, Severity, examples, moves, refusals, rule
 
 BAD = {
     "transcript.jsonl": examples.user("A") + examples.user("B") + examples.reply("to A"),
@@ -37,9 +37,10 @@ def find_trailing_assistant(session: Session) -> Iterator[Finding]:
     if not messages or messages[-1].role != "assistant" or messages[-1].calls:
         return
     last = messages[-1].line
-    if session.as_request:
-        text = "sent as it is, the request ends with an assistant message: models without prefill refuse it"
-        yield Finding(last, text, confidence=Confidence.POSSIBLE)
+    for refused in refusals.find_refused(session, ("AN-13", "AN-14", "AN-26", "AN-27")) if session.as_request else ():
+        text = f"sent as it is, the request ends with an assistant message: {refusals.name_refusing(session, refused)}"
+        confidence = Confidence.CONFIRMED if refused.is_sure else Confidence.POSSIBLE
+        yield Finding(refused.line, text, confidence=confidence, wires=refused.answers)
     turn = session.turns[-1]
     if len(turn.prompts) < 2 or len(turn.replies) != 1:
         return
@@ -63,4 +64,6 @@ def find_unanswered(session: Session, prompts: tuple[int, ...]) -> int | None:
     status = {execution.text_key: execution.status for execution in session.events.executions}
     keys = {index: status.get(session.transcript.messages[index].text_key) for index in prompts}
     failed = [index for index, state in keys.items() if state is not None and state != "success"]
-    return failed[0] if len(failed) == 1 and "success" in keys.values() else None
+    answered = [index for index, state in keys.items() if state == "success"]
+    # A prompt that failed before another was answered is an ordinary second try, and stands where it belongs.
+    return failed[0] if len(failed) == 1 and answered and failed[0] > answered[0] else None

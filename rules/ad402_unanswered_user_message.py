@@ -37,7 +37,7 @@ def find_unanswered_message(session: Session) -> Iterator[Finding]:
             line = messages[index].line
             execution = ended.get(messages[index].text_key)
             if execution is not None and execution.status not in ("success", "incomplete"):
-                answered_instead = bool(turn.replies) and len(turn.prompts) > 1
+                answered_instead = bool(turn.replies) and index > turn.prompts[0]
                 if turn.replies and not answered_instead:
                     continue
                 how = {"": "never ended", "cancelled": "was cancelled"}.get(execution.status, f"ended in {execution.status}")

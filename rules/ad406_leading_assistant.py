@@ -14,17 +14,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, rule
+from doctor.rulekit import Finding, Session, Severity, refusals, rule
 
 BAD = '{"role": "assistant", "content": "hello"}\n{"role": "user", "content": "hi"}'
 GOOD = '{"role": "system", "content": "be kind"}\n{"role": "user", "content": "hi"}\n{"role": "assistant", "content": "hello"}'
 
 
-@rule(code="AD406", name="leading-assistant", severity=Severity.WARNING, bad=BAD, good=GOOD)
+@rule(code="AD406", name="leading-assistant", severity=Severity.ERROR, bad=BAD, good=GOOD)
 def find_leading_assistant(session: Session) -> Iterator[Finding]:
     for _, message in session.messages():
         if message.kind == "system":
             continue
         if message.role == "assistant":
-            yield Finding(message.line, "the first message is the assistant's")
+            opening = find_opening_lines(session)
+            refused = [one for one in refusals.find_refused(session, ("AN-16", "BC-05", "GM-02")) if one.line in opening and one.is_sure]
+            said = f": {refusals.name_refusing(session, refused[0])}" if refused else ""
+            at_most = None if refused else Severity.WARNING
+            wires = refused[0].answers if refused else ()
+            yield Finding(message.line, f"the first message is the assistant's{said}", at_most=at_most, wires=wires)
         return
+
+
+def find_opening_lines(session: Session) -> set[int]:
+    """The lines before the first user message: a provider that merges neighbours names whichever of them makes a call."""
+    lines = set()
+    for _, message in session.messages():
+        if message.role == "user":
+            break
+        lines.add(message.line)
+    return lines

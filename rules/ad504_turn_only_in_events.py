@@ -9,8 +9,9 @@ Two processes had the session open and the last one to save won; or saving faile
 whose turn failed before anything was done is not reported.
 
 ## How it is fixed
-It is shown, with the sources that still hold it; where it goes back only the user can say, since later turns were written without it.
-The client's backup, if it holds the turn, is overwritten by the next save: copy it first.
+By default it is only shown, with the sources that still hold it: later turns were written without it. `fix --recover` puts it back in the
+order in which the turns began: the rows of the client's backup byte for byte, if it holds them, else rows rebuilt from the event log and
+marked. Redacted values are never used. The backup is overwritten by the client's next save: recover first, or copy it.
 """
 
 from __future__ import annotations
@@ -45,17 +46,41 @@ def find_lost_turns(session: Session) -> Iterator[Finding]:
             source = f"the event log from event {execution.start_line + 1} on"
             related = []
         related.insert(0, Related(execution.start_line, "the prompt", "events"))
-        message = f"the turn {evidence.describe_execution(execution)}{calls}, {begin} to {end}, is missing; it is still in {source}"
+        what = "the prompt of the turn" if has_calls(session, execution.start_line) else "the turn"
+        message = f"{what} {evidence.describe_execution(execution)}{calls}, {begin} to {end}, is missing; it is still in {source}"
         yield Finding(
             None,
             message,
-            Fix("put the turn back by hand from there", Safety.MANUAL, source=source),
+            offer_fix(session, lost, what, source),
             tuple(related),
             tuple(run.call_id for run in lost.runs),
             confidence=Confidence.CONFIRMED if lost.is_certain else Confidence.POSSIBLE,
             why=explain(session, execution.start_line),
             intervals=(evidence.draw_execution(execution),),
         )
+
+
+def has_calls(session: Session, start_line: int) -> bool:
+    """Whether the transcript has a call of an execution although its prompt is gone."""
+    runs = session.events.runs.values() if session.events is not None else ()
+    own = {run.call_id for run in runs if run.execution == start_line}
+    return bool(own & evidence.collect_call_ids(session))
+
+
+def offer_fix(session: Session, lost: evidence.LostTurn, what: str, source: str) -> Fix:
+    if not session.recover:
+        title = f"put {what.removesuffix(' of the turn')} back with --recover, or by hand from there"
+        return Fix(title, Safety.MANUAL, source=source, recoverable=True)
+    from doctor.rulekit import recovery
+
+    found = recovery.plan_turn(session, lost, "AD504")
+    if not found.edits:
+        return Fix(f"put it back by hand: {found.reason}", Safety.MANUAL, (), (), source, missing=found.missing)
+    line = found.edits[0].start
+    place = f"before row {line + 1}" if line < session.transcript.line_count else "at the end"
+    rows = f" ({found.rows} rows)" if found.rows > 1 else ""
+    title = f"put {what.removesuffix(' of the turn')} {evidence.quote(lost.execution.prompt)} back {place}{rows}"
+    return Fix(title, Safety.SAFE, found.edits, (), found.source, missing=found.missing)
 
 
 def explain(session: Session, start_line: int) -> str:

@@ -33,5 +33,5 @@ def test_readme_shows_real_output(update: bool) -> None:
 
 def test_readme_names_every_command() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
-    for command in ("check", "fix", "undo", "explain", "rules"):
+    for command in ("check", "fix", "undo", "explain", "rules", "timeline"):
         assert f"amplifier-doctor {command}" in text

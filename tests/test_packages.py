@@ -26,3 +26,15 @@ def test_the_version_is_written_once() -> None:
 
 def test_typer_stays_below_the_release_that_needs_pydantic() -> None:
     assert [need for need in PROJECT["project"]["dependencies"] if need.startswith("typer")] == ["typer>=0.21,<0.29"]
+
+
+def test_every_file_that_is_no_code_is_listed() -> None:
+    listed = PROJECT["tool"]["setuptools"]["package-data"]
+    missing = [
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "doctor").rglob("*.*")
+        if path.is_file()
+        and path.suffix not in (".py", ".pyc")
+        and not any(path.match(pattern) for pattern in listed.get(".".join(path.parent.relative_to(ROOT).parts), []))
+    ]
+    assert missing == []

@@ -63,3 +63,17 @@ def test_orphans_reused_and_doubled_ids() -> None:
     assert [site.index for site in pair_calls(build("U A T:z U A")).orphans] == [2]
     assert pair_calls(build("C:a T:a U C:a T:a")).reused == (("a", (0, 3)),)
     assert pair_calls(build("C:a,a T:a")).twice_in_row == ((0, "a"),)
+
+
+def test_reused_ids_whose_results_cannot_be_told_apart_are_ambiguous() -> None:
+    for script in ("U C:a U C:a T:a T:a A A", "U C:a P:a U C:a T:a T:a", "U C:a U C:a U T:a"):
+        assert {pair.ambiguous for pair in pair_calls(build(script)).pairs} == {True}, script
+    for script in ("U C:a U C:a T:a U T:a", "U C:a A U C:a T:a", "U C:a T:a T:a", "U C:a U T:a T:a"):
+        assert {pair.ambiguous for pair in pair_calls(build(script)).pairs} == {False}, script
+
+
+def test_the_name_of_the_tool_tells_reused_ids_apart() -> None:
+    messages = build("U C:a U C:a T:a T:a")
+    messages[1] = messages[1]._replace(calls=(ToolCall("a", "todo", 3),))
+    messages[5] = messages[5]._replace(results=(ToolResult("a", "todo", ""),))
+    assert describe(pair_calls(messages)) == [("a", [], [], [5])]

@@ -2,14 +2,18 @@
 
 # No postponed annotations: see doctor/findings.py.
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from doctor.analysis.excerpts import build_excerpts
+from doctor.analysis.targets import aim_session
 from doctor.findings import Confidence, Diagnostic, Failure, FileReport, Finding, FixReport, Safety, Severity
 from doctor.model import Session
+from doctor.refusals import PAIRING_RULES, Violation
 from doctor.rulekit import Rule
 
+NO_WAY_IN = "AD602"
+"""The finding that says that no client can resume a session, whatever a fix does to its rows."""
 MOST_EXCERPTS = 50
 """Rows are read again for this many findings of a file; a wholly broken file must not be read twice over."""
 
@@ -22,7 +26,12 @@ class Diagnosis(NamedTuple):
 
 
 def diagnose(session: Session, rules: Sequence[Rule], excerpts: bool = True) -> Diagnosis:
-    """Runs all rules. `excerpts=False` leaves the rows of each finding out, for planning where nobody reads them."""
+    """Runs all rules. `excerpts=False` leaves out the rows of each finding and the words of providers: nobody reads them while planning.
+
+    A session that nobody has aimed at a provider yet is judged for the one that it recorded.
+    """
+    if not session.aim:
+        aim_session(session)
     found: list[tuple[Rule, Finding]] = []
     failures = []
     for rule in rules:
@@ -33,8 +42,46 @@ def diagnose(session: Session, rules: Sequence[Rule], excerpts: bool = True) -> 
                 Failure(session.transcript.path, "rule-crash", f"rule {rule.code} crashed ({_place_crash(error)}); please report it")
             )
     found.sort(key=_sort_key)
+    if excerpts:
+        found = list(_quote_answers(session, found))
     diagnostics = [_stamp(session, rule, finding, excerpts and number < MOST_EXCERPTS) for number, (rule, finding) in enumerate(found)]
     return Diagnosis(tuple(diagnostics), tuple(failures))
+
+
+def _quote_answers(session: Session, found: Sequence[tuple[Rule, Finding]]) -> Iterator[tuple[Rule, Finding]]:
+    """Puts the words of each provider that refuses it to each finding about calls and results."""
+    tables: list[tuple[str, _Answers]] | None = None
+    for rule, finding in found:
+        if finding.wires is None and rule.code[2] == "3":
+            if tables is None:
+                tables = [(wire, _Answers(verdict.errors)) for wire, verdict in session.wires.items()]
+            quoted = [(wire, answers.find_text(finding)) for wire, answers in tables]
+            finding = finding._replace(wires=tuple((wire, text) for wire, text in quoted if text))
+        yield rule, finding
+
+
+class _Answers:
+    """The pairing errors of one wire, by id and by line."""
+
+    def __init__(self, errors: Sequence[Violation]) -> None:
+        self.by_id: dict[str, list[Violation]] = {}
+        self.by_line: dict[int, Violation] = {}
+        for error in errors:
+            if error.rule in PAIRING_RULES:
+                for call_id in error.ids:
+                    self.by_id.setdefault(call_id, []).append(error)
+                for line in () if error.ids else error.lines:
+                    self.by_line.setdefault(line, error)
+
+    def find_text(self, finding: Finding) -> str:
+        """The first answer that names an id of the finding, best with a line of it too; for wires that name no ids, a line."""
+        lines = {row.line for row in finding.related if row.where == "transcript"} | {
+            finding.line if finding.where == "transcript" and finding.line is not None else -1
+        }
+        named = [error for call_id in finding.ids for error in self.by_id.get(call_id, ())]
+        best = next((error for error in named if lines.intersection(error.lines)), named[0] if named else None)
+        best = best or next((self.by_line[line] for line in sorted(line for line in lines if line in self.by_line)), None)
+        return best.text if best is not None else ""
 
 
 def _place_crash(error: Exception) -> str:
@@ -82,6 +129,7 @@ def _stamp(session: Session, rule: Rule, finding: Finding, with_excerpts: bool) 
         fix=finding.fix,
         why=finding.why,
         intervals=finding.intervals,
+        wires=finding.wires or (),
     )
 
 
@@ -90,13 +138,27 @@ def judge(session: Session, diagnostics: Sequence[Diagnostic]) -> str:
     if session.liveness.is_live:
         return "live"
     errors = [found for found in diagnostics if found.severity is Severity.ERROR]
+    if any(found.code == NO_WAY_IN for found in errors):
+        return "not-resumable"
     if not session.transcript.messages and errors:
         return "after-fix" if any(found.fix and found.fix.safety is Safety.SAFE for found in errors) else "unknown"
-    # From 5 on the passes are about what the event log knows: only what can be put right stands in the way of a resume.
-    blocking = [found for found in errors if found.fix_pass < 5 or (found.fix is not None and found.fix.safety > Safety.MANUAL)]
+    unsound = session.pairing.list_unsound_ids()
+    blocking = [found for found in errors if _blocks_resume(found, unsound)]
     if not blocking:
-        return "resumable"
+        looked = any(found.fix_pass < 4 for found in diagnostics)
+        damaged = unsound or session.transcript.line_problems or session.transcript.shape_problem_count
+        return "unknown" if damaged and not looked else "resumable"
     return "after-fix" if all(found.fix and found.fix.safety > Safety.MANUAL for found in blocking) else "not-resumable"
+
+
+def _blocks_resume(found: Diagnostic, unsound: set[str]) -> bool:
+    """Whether an error stands in the way of a resume. `unsound`: ids of calls that are not answered as they must be.
+
+    A placeholder hides work that was done, but a provider takes it; what only the event log knows counts where it can be put right.
+    """
+    if found.ids and found.fix_pass in (3, 5):
+        return bool(unsound.intersection(found.ids))
+    return found.fix_pass < 5 or (found.fix is not None and found.fix.safety > Safety.MANUAL)
 
 
 def report_session(session: Session, diagnosis: Diagnosis, fix: FixReport | None = None) -> FileReport:
@@ -113,4 +175,8 @@ def report_session(session: Session, diagnosis: Diagnosis, fix: FixReport | None
         event_lines=events.line_count if events is not None else 0,
         liveness=session.liveness.reason,
         fix=fix,
+        wires=tuple(session.wires.values()),
+        targets=session.targets,
+        aim=session.aim,
+        model=session.model,
     )

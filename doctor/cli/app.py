@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import typer
 
 from doctor import __version__
-from doctor.cli.commands import check, explain, fix, rules, undo
+from doctor.cli.commands import check, explain, fix, rules, scan, timeline, undo
 from doctor.errors import DoctorError
 
 HELP = (
@@ -39,7 +39,7 @@ def build_app() -> typer.Typer:
             raise typer.Exit(2)
         return None
 
-    for command in (check, fix, undo, explain, rules):
+    for command in (check, fix, undo, explain, rules, timeline, scan):
         command.register(app)
     return app
 

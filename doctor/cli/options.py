@@ -10,6 +10,7 @@ from doctor.cli.settings import Gate
 from doctor.findings import Severity
 from doctor.output.explain import FORMATS as TEXT_FORMATS
 from doctor.output.reporters import FORMATS
+from doctor.refusals import WIRES
 
 SEVERITIES = tuple(severity.value for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO))
 
@@ -28,8 +29,9 @@ def choice(default: str, name: str, choices: tuple[str, ...], help: str) -> Any:
     return Option(default, name, metavar="|".join(choices), callback=_one_of(choices), help=help)
 
 
-TARGETS: Any = Argument(..., metavar="PATH", help="Transcripts, session folders, trees of them, or - for standard input.")
-FILES: Any = Argument(..., metavar="PATH", help="Transcripts, session folders, or trees of them.")
+PLACES = "Transcripts, session folders, trees of them, patterns, ids of sessions or their beginnings"
+TARGETS: Any = Argument(..., metavar="PATH", help=f"{PLACES}, or - for standard input.")
+FILES: Any = Argument(..., metavar="PATH", help=f"{PLACES}.")
 FORMAT: Any = choice("human", "--format", FORMATS, "How to report. The exit code is the same for all.")
 TEXT_FORMAT: Any = choice("text", "--format", TEXT_FORMATS, "How to write it.")
 SELECT: Any = Option([], "--select", metavar="RULES", help="Only these rules: codes, prefixes (AD3), names or ALL; commas or repeated.")
@@ -37,6 +39,11 @@ IGNORE: Any = Option([], "--ignore", metavar="RULES", help="Leave these rules ou
 EVENTS: Any = Option(None, "--events", metavar="FILE", help="The session's event log, if it lies elsewhere than beside the transcript.")
 NO_EVENTS: Any = Option(False, "--no-events", help="Judge by the transcript alone.")
 AS_REQUEST: Any = Option(False, "--as-request", help="Judge the transcript as a request that is sent as it is, not as a session at rest.")
+FOR: Any = Option(
+    [], "--for", metavar="WIRE", help=f"Whom the next request goes to: {', '.join(WIRES)}. Repeatable. Default: what the session recorded."
+)
+MODEL: Any = Option("", "--model", metavar="NAME", help="The model of the next request, for what only some models refuse.")
+HOST: Any = Option("", "--host", metavar="NAME", help="The server's name, such as api.mistral.ai: some accept more than OpenAI does.")
 FAIL_ON: Any = choice("warning", "--fail-on", SEVERITIES, "The lowest severity that makes the exit code 1.")
 EXIT_ZERO: Any = Option(False, "--exit-zero", help="Exit with 0 in spite of findings. A job that could not be done stays 2.")
 STATISTICS: Any = Option(False, "--statistics", help="Add a table of how often each code was found.")

@@ -18,6 +18,9 @@ class Scope(NamedTuple):
     ignore: tuple[str, ...] = ()
     events: str | bool | None = None
     as_request: bool = False
+    wires: tuple[str, ...] = ()
+    model: str = ""
+    host: str = ""
 
 
 class Display(NamedTuple):
@@ -37,13 +40,23 @@ class Gate(NamedTuple):
     exit_zero: bool = False
 
 
-def make_scope(select: Sequence[str], ignore: Sequence[str], events: str | None, no_events: bool, as_request: bool) -> Scope:
+def make_scope(
+    select: Sequence[str],
+    ignore: Sequence[str],
+    events: str | None,
+    no_events: bool,
+    as_request: bool,
+    wires: Sequence[str] = (),
+    model: str = "",
+    host: str = "",
+) -> Scope:
     """Raises DoctorError: --events and --no-events together, or an events file that is not there."""
     if events is not None and no_events:
         raise DoctorError("usage", "--events and --no-events exclude each other; leave one out")
     if events is not None and not os.path.isfile(events):
         raise DoctorError("usage", f"--events: there is no file {events}")
-    return Scope(split_selectors(select), split_selectors(ignore), False if no_events else events, as_request)
+    aimed = split_selectors(wires)
+    return Scope(split_selectors(select), split_selectors(ignore), False if no_events else events, as_request, aimed, model, host)
 
 
 def split_selectors(values: Sequence[str]) -> tuple[str, ...]:
@@ -56,6 +69,10 @@ def repeat_options(scope: Scope) -> tuple[str, ...]:
     words = ["--as-request"] if scope.as_request else []
     for option, selectors in (("--select", scope.select), ("--ignore", scope.ignore)):
         words += [option, ",".join(selectors)] if selectors else []
+    for wire in scope.wires:
+        words += ["--for", wire]
+    for option, value in (("--model", scope.model), ("--host", scope.host)):
+        words += [option, value] if value else []
     if isinstance(scope.events, str):
         words += ["--events", scope.events]
     return (*words, "--no-events") if scope.events is False else tuple(words)

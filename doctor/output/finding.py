@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -12,14 +12,16 @@ from doctor.output.excerpt import draw_excerpt
 from doctor.output.intervals import draw_intervals
 from doctor.output.options import Options
 from doctor.output.text import cut, list_numbers, neutralise
+from doctor.refusals import WIRES
 
 SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold cyan"}
 MOST_OF_ONE_CODE = 5
 LONGEST_PROSE = 600
 
 
-def draw_findings(found: Iterable[Diagnostic], path: str, options: Options, console: Console) -> list[Text]:
-    """All findings of a file, the worst first, those of one code together and at most the first five of each."""
+def draw_findings(found: Iterable[Diagnostic], path: str, options: Options, console: Console, targets: Sequence[str] = WIRES) -> list[Text]:
+    """All findings of a file, the worst first, those of one code together and at most the first five of each. Of the providers' answers
+    only those of `targets` are shown: the file's last lines name the others."""
     groups: dict[tuple[str, Severity], list[Diagnostic]] = {}
     for diagnostic in sorted(found, key=lambda item: -item.severity.rank):
         groups.setdefault((diagnostic.code, diagnostic.severity), []).append(diagnostic)
@@ -29,6 +31,7 @@ def draw_findings(found: Iterable[Diagnostic], path: str, options: Options, cons
         why = ""
         for diagnostic in members[:MOST_OF_ONE_CODE]:
             shown = diagnostic._replace(why="as above") if diagnostic.why and diagnostic.why == why else diagnostic
+            shown = shown._replace(wires=tuple((wire, text) for wire, text in shown.wires if wire in targets))
             gap = [] if drawn is Severity.INFO is shown.severity else [Text("")]
             lines += [*gap, *draw_finding(shown, path, options, console)]
             why, drawn = diagnostic.why, shown.severity
@@ -43,7 +46,7 @@ def draw_findings(found: Iterable[Diagnostic], path: str, options: Options, cons
 def draw_finding(found: Diagnostic, path: str, options: Options, console: Console) -> list[Text]:
     """One finding as lines that fit the width."""
     lines = hang(_draw_headline(found, path), 2, console, options.width)
-    if found.severity is Severity.INFO and not found.intervals:
+    if found.severity is Severity.INFO:
         return lines
     # Bars show the event lines already.
     rows = [row for row in found.related if row.path == path] if found.intervals else found.related
@@ -52,7 +55,7 @@ def draw_finding(found: Diagnostic, path: str, options: Options, console: Consol
         lines += draw_intervals(found.intervals, options.width, options.excerpt)
     if found.why:
         lines += _draw_note("proof" if found.intervals else "why", found.why, console, options.width)
-    lines += _draw_answers(getattr(found, "wires", None) or {}, console, options.width)
+    lines += draw_answers(found.wires, console, options.width)
     lines += _draw_fix(found, console, options.width)
     return lines
 
@@ -69,10 +72,10 @@ def _draw_headline(found: Diagnostic, path: str) -> Text:
     return line
 
 
-def _draw_answers(wires: Mapping[str, str], console: Console, width: int) -> list[Text]:
+def draw_answers(wires: Iterable[tuple[str, str]], console: Console, width: int) -> list[Text]:
     """`anthropic answers 400: …`, wires with the same words on one line."""
     by_answer: dict[str, list[str]] = {}
-    for wire, answer in wires.items():
+    for wire, answer in wires:
         by_answer.setdefault(answer, []).append(wire)
     lines: list[Text] = []
     for answer, names in by_answer.items():

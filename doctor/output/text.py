@@ -90,6 +90,11 @@ def list_numbers(numbers: Sequence[int], limit: int = 6) -> str:
     return f"{shown}, …" if len(numbers) > limit else shown
 
 
+def name_path(path: str) -> str:
+    """A path as an argument: one that begins with a dash would be taken for an option."""
+    return f"./{path}" if path.startswith("-") and path != "-" else path
+
+
 def write_command(*words: str) -> str:
     """A command that can be pasted into a shell as it is."""
     return " ".join(["amplifier-doctor", *(_quote(word) for word in words)])

@@ -5,11 +5,14 @@ from __future__ import annotations
 from doctor.findings import FileReport, Safety, Severity
 from doctor.output.options import Options
 from doctor.output.summary import count_fixes
-from doctor.output.text import count_of, join_counts, neutralise, write_command
+from doctor.output.text import count_of, join_counts, name_path, neutralise, write_command
+from doctor.refusals import ACCEPTED, DEPENDS, REFUSED, WIRES
 
 
 def describe_verdict(file: FileReport) -> str:
     """`not resumable as it is · resumable after fix (2 safe fixes)`"""
+    if file.format == "request":
+        return describe_wires(file)
     safe = count_fixes(file.diagnostics, Safety.SAFE)
     unsafe = count_fixes(file.diagnostics, Safety.UNSAFE)
     if file.verdict == "resumable":
@@ -19,15 +22,55 @@ def describe_verdict(file: FileReport) -> str:
         parts = ["not resumable as it is", f"resumable after {needed} ({join_counts([(safe, 'safe fix'), (unsafe, 'unsafe fix')])})"]
     elif file.verdict == "live":
         reason = neutralise(file.liveness) or "somebody is in this session"
-        parts = [f"live: {reason}", "fix does not touch it; check again when it is quiet"]
+        if file.fix is not None and file.fix.written:
+            parts = [f"live: {reason}", "written all the same (--force)"]
+        else:
+            parts = [f"live: {reason}", "fix does not touch it; fix --wait SECONDS waits until it is quiet"]
     elif file.verdict == "not-resumable":
-        parts = ["not resumable", f"{count_of(unsafe, 'fix')} only with --unsafe" if unsafe else _name_unfixed(file)]
+        parts = _explain_obstacle(file) or [
+            "not resumable",
+            f"{count_of(unsafe, 'fix')} only with --unsafe" if unsafe else _name_unfixed(file),
+        ]
     else:
-        parts = ["unknown: too little could be read to judge it"]
-    refusing = sorted(getattr(file, "wires", None) or {})
-    if refusing:
-        parts.append("refused by " + ", ".join(refusing))
+        parts = ["unknown: too little could be read, or was asked for, to judge it"]
+    answers = {one.answer for one in file.wires}
+    if file.verdict in ("resumable", "live") or answers != {ACCEPTED}:
+        parts.append(describe_wires(file))
     return " · ".join(part for part in parts if part)
+
+
+def describe_wires(file: FileReport) -> str:
+    """`refused by anthropic · depends for gemini · accepted by openai-chat`; one short phrase where all agree."""
+    groups = {answer: [one.wire for one in file.wires if one.answer == answer] for answer in (REFUSED, DEPENDS, ACCEPTED)}
+    if len(file.wires) == len(WIRES) == len(groups[ACCEPTED]):
+        return "accepted by all providers"
+    verbs = {REFUSED: "refused by", DEPENDS: "depends for", ACCEPTED: "accepted by"}
+    return " · ".join(f"{verbs[answer]} {', '.join(wires)}" for answer, wires in groups.items() if wires)
+
+
+def list_doubts(file: FileReport) -> list[tuple[str, str]]:
+    """(wire, on what it depends) for target wires whose answer is not known for sure."""
+    return [
+        (one.wire, "; ".join(dict.fromkeys(found.depends for found in one.violations if found.depends)))
+        for one in file.wires
+        if one.answer == DEPENDS and one.wire in file.targets
+    ]
+
+
+def list_unseen_answers(file: FileReport) -> list[tuple[str, str]]:
+    """(wire, text) of target wires that refuse with a text which no finding quotes."""
+    quoted = {(wire, text) for found in file.diagnostics for wire, text in found.wires}
+    refusing = [one for one in file.wires if one.answer == REFUSED and one.wire in file.targets]
+    return [(one.wire, one.violations[0].text) for one in refusing if not any((one.wire, found.text) in quoted for found in one.violations)]
+
+
+def _explain_obstacle(file: FileReport) -> list[str]:
+    """Why no client can resume it, and the right move; empty where that is a matter of rows."""
+    for found in file.diagnostics:
+        if found.code == "AD602":
+            why, _, move = found.message.partition(": ")[2].partition("; ")
+            return [f"not resumable: {neutralise(why)}", neutralise(move)]
+    return []
 
 
 def _needs_unsafe(file: FileReport) -> bool:
@@ -43,12 +86,14 @@ def _name_unfixed(file: FileReport) -> str:
 
 def suggest_next(file: FileReport, options: Options) -> str:
     """The exact command to run next after a check, "" when there is nothing to do."""
-    if file.verdict == "live" or file.path == "-":
+    if file.verdict == "live" or file.path == "-" or file.format == "request":
         return ""
     if count_fixes(file.diagnostics, Safety.SAFE) and not _needs_unsafe(file):
-        return write_command("fix", "--dry-run", *options.carried, file.path)
+        return write_command("fix", "--dry-run", *options.carried, name_path(file.path))
     if count_fixes(file.diagnostics, Safety.UNSAFE):
-        return write_command("fix", "--dry-run", "--unsafe", *options.carried, file.path)
+        return write_command("fix", "--dry-run", "--unsafe", *options.carried, name_path(file.path))
+    if any(found.fix is not None and found.fix.recoverable for found in file.diagnostics):
+        return write_command("fix", "--dry-run", "--recover", *options.carried, name_path(file.path))
     worst = max((found for found in file.diagnostics), key=lambda found: found.severity.rank, default=None)
     if worst is None or worst.severity is Severity.INFO:
         return ""

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from doctor.findings import Content, Edit, Fix, LineOf
+from doctor.findings import Content, Edit, Fix, LineOf, Rewritten
 from doctor.model import Source, Transcript
 from doctor.repair.changes import measure_line
 from doctor.repair.diff import render_diff
 from doctor.repair.pieces import CUT, KEPT, MOVED, Piece, PiecedSource, Span, borrow_span, cut_piece, measure_piece
+from doctor.rewrites import rewrite_row
 from doctor.sources.source import FileSource
 
 __all__ = ["Choice", "apply_edits", "choose", "find_clashes", "list_lines", "render_diff"]
@@ -134,6 +135,8 @@ class _Builder:
             return [content]
         if isinstance(content, LineOf):
             return self._cut(self.transcript.starts[content.line], measure_line(self.transcript, content.line), MOVED)
+        if isinstance(content, Rewritten):
+            return [rewrite_row(self.transcript, content)]
         if content.path == self.transcript.path and isinstance(self.base, FileSource):
             return [Span(self.base, content.offset, content.length, CUT)]
         if content.path not in self._files:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from doctor.analysis.engine import Diagnosis, diagnose
 from doctor.findings import AppliedFix, Diagnostic, Failure, Fix, Safety
 from doctor.model import Session
+from doctor.repair.answers import Answers
 from doctor.repair.changes import compare_lines, measure_line
 from doctor.repair.edits import apply_and_trace, choose, list_lines
 from doctor.repair.pieces import Piece, PiecedSource, Span
@@ -80,6 +81,7 @@ class _Draft:
         self.applied: list[AppliedFix] = []
         self.quarantined: list[Quarantined] = []
         self.proof = Proof(session, before)
+        self.answers = Answers(session)
         source = session.transcript.source
         self.tail = source.read(max(0, source.size - TAIL), min(TAIL, source.size))
 
@@ -89,9 +91,12 @@ class _Draft:
             changes = compare_lines(self.session.transcript, current.transcript)
         except ValueError as error:
             raise NotPlanned("internal", f"{error}: plan from the file on disk, not from a planned one") from error
-        flaw = self.proof.find_flaw(current, after, changes) if self.applied else ""
+        flaw = (self.proof.find_flaw(current, after, changes) or self.answers.find_new(current)) if self.applied else ""
         if flaw:
             raise NotPlanned("internal", f"the fix could not be proved, {flaw}; please report it")
+        left = self.answers.find_left(current) if self.applied else ""
+        if left:
+            raise NotPlanned("refused", f"after the fix {left}{self._suggest(after)}")
         return Plan(
             session=self.session,
             before=self.before,
@@ -105,6 +110,10 @@ class _Draft:
             changes=changes,
             tail=self.tail,
         )
+
+    def _suggest(self, after: Diagnosis) -> str:
+        held = self.safety > Safety.UNSAFE and any(found.fix and found.fix.safety is Safety.UNSAFE for found in after.diagnostics)
+        return " (fixes that need --unsafe are on offer)" if held else ""
 
     def _run_rounds(self) -> tuple[Session, Diagnosis]:
         current, diagnosis = self.session, self.before
@@ -128,6 +137,8 @@ class _Draft:
             current = reread_edited(current, source, runs)
             diagnosis = diagnose(current, self.rules)
             self.proof.note_round(diagnosis, chosen)
+            if chosen[0].fix_pass == 1:
+                self.answers.note_restored(current)
         raise NotPlanned("internal", "the fix does not come to an end, each round finds something new; please report it")
 
     def _note_round(self, current: Session, chosen: Sequence[Diagnostic], number: int) -> None:
@@ -135,7 +146,7 @@ class _Draft:
             fix = found.fix
             if fix is None:
                 continue
-            self.applied.append(AppliedFix(found.code, fix.title, fix.safety, number, fix.source))
+            self.applied.append(AppliedFix(found.code, fix.title, fix.safety, number, fix.source, missing=fix.missing))
             if fix.safety < Safety.SAFE:
                 self.proof.release(current.transcript, list_lines(fix))
             for line in fix.quarantined:
@@ -196,4 +207,4 @@ def _list_held_back(diagnosis: Diagnosis, way: Way = Way(False)) -> Iterator[App
         fix = found.fix
         if fix is not None:
             title = f"{fix.title} ({way.reason})" if found.code == way.without else fix.title
-            yield AppliedFix(found.code, title, fix.safety, 0, fix.source)
+            yield AppliedFix(found.code, title, fix.safety, 0, fix.source, fix.recoverable, fix.missing)

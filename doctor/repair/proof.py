@@ -17,7 +17,9 @@ from typing import NamedTuple
 from doctor.analysis.engine import Diagnosis
 from doctor.findings import Diagnostic, Safety, Severity
 from doctor.model import LineProblem, Message, Session, Transcript
+from doctor.placeholders import MARK
 from doctor.repair.changes import LineChanges
+from doctor.repair.pieces import PiecedSource
 
 Key = tuple[str, object]
 
@@ -49,6 +51,7 @@ class Proof:
 
     def __init__(self, session: Session, before: Diagnosis) -> None:
         self._old = session.transcript
+        self._must_mark = session.recover and session.transcript.format == "amplifier"
         self._known_ids: set[tuple[str, str]] = set()
         self._known: Counter[Key] = Counter()
         self._peak: Counter[Key] = Counter()
@@ -64,6 +67,9 @@ class Proof:
         if chosen[0].fix_pass == 1:
             # Rows that could not be read before say for the first time what is wrong with them. That is no harm done by the fix.
             self._learn(diagnosis.diagnostics)
+        elif chosen[0].fix_pass == 5:
+            # A turn that came back shows what the log has beyond it: that was lost before, too.
+            self._learn([found for found in diagnosis.diagnostics if found.fix_pass == 5])
 
     def _learn(self, diagnostics: Sequence[Diagnostic]) -> None:
         errors = [found for found in diagnostics if found.severity is Severity.ERROR]
@@ -106,6 +112,7 @@ class Proof:
         return (
             self._find_new_error(after.diagnostics)
             or self._find_unfixed(after.diagnostics)
+            or self._find_unmarked_row(session.transcript)
             or self._find_lost_row(session.transcript, changes)
             or self._find_wrong_departure(session.transcript)
             or self._find_wrong_move(session.transcript, changes)
@@ -126,6 +133,13 @@ class Proof:
             if left[key] > max(0, self._peak[key] - count):
                 return f"{key[0]} is still there after its fix: {key[1]}"
         return ""
+
+    def _find_unmarked_row(self, new: Transcript) -> str:
+        """What a recovery adds is a recorded row byte for byte, or says in its metadata where it comes from."""
+        if not self._must_mark or self._released or not isinstance(new.source, PiecedSource):
+            return ""
+        added = [row for piece in new.source.pieces if isinstance(piece, bytes) for row in piece.split(b"\n") if row.strip()]
+        return "" if all(is_marked(row) for row in added) else "it would add a row that does not say where it comes from"
 
     def _find_lost_row(self, new: Transcript, changes: LineChanges) -> str:
         """Every line that is gone from its place has to stand elsewhere, or be in the quarantine."""
@@ -187,6 +201,15 @@ class Proof:
             if not _stands_behind_call(new.messages, bisect_left(new.messages, line, key=lambda message: message.line), line):
                 return f"row {old_line + 1} would move to a place that is not behind its call"
         return ""
+
+
+def is_marked(body: bytes) -> bool:
+    """Whether a row says in its metadata that the doctor wrote it, and from what."""
+    try:
+        mark = json.loads(body)["metadata"][MARK]
+        return isinstance(mark["code"], str) and isinstance(mark["from"], str)
+    except (ValueError, LookupError, TypeError):
+        return False
 
 
 def is_json(body: bytes) -> bool:

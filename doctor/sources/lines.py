@@ -17,6 +17,8 @@ _DECODER = json.JSONDecoder()
 _RECORD_START = re.compile(r'\{\s*"[A-Za-z_]+"\s*:')
 _ESCAPE = re.compile(r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})(\\u[dD][c-fC-F][0-9a-fA-F]{2})?|u([dD][c-fC-F][0-9a-fA-F]{2})|.)", re.DOTALL)
 BOM = b"\xef\xbb\xbf"
+SIGNS = frozenset({"metadata", "tool_calls", "tool_call_id"})
+"""Keys that a stored row has and an argument of a call hardly ever has beside a role."""
 MOST_STARTS = 200
 """A cut record's text may hold many `{"key":`; after so many tries the line counts as unreadable."""
 
@@ -65,6 +67,7 @@ def _judge_nul(body: bytes, line: int) -> JudgedLine:
     rows: list[Any] = []
     for piece in re.finditer(rb"[^\0]+", body):
         spans, found = _find_records(piece.group().decode("utf-8", "surrogateescape"))
+        spans = spans if found else []
         parts += [(piece.start() + start, piece.start() + stop) for start, stop in spans]
         rows += found
     place = "inside the record" if not rows else "around the record" if len(rows) == 1 else "between the records"
@@ -117,6 +120,9 @@ def _judge_broken(text: str, body: bytes, line: int, is_last: bool, error: json.
     spans, rows = _find_records(text)
     if rows:
         return _describe_glued(body, line, spans, rows)
+    if spans:
+        message = "a piece of a record, and an object behind it that may be a value of it or a record of its own"
+        return JudgedLine(LineProblem(line, "glued", message, spans[0][0]), ())
     if _is_cut_short(text, error):
         size = f"{len(body)} byte{'s' if len(body) != 1 else ''}"
         kind = "torn" if is_last else "invalid"
@@ -141,6 +147,8 @@ def _is_cut_short(text: str, error: json.JSONDecodeError) -> bool:
 
 def _find_records(text: str) -> tuple[list[tuple[int, int]], list[Any]]:
     """Whole objects that follow one another on a line, perhaps behind or before a piece of one that is cut, with their byte spans.
+
+    Spans without rows: there may be records, and there may be none.
 
     A lone whole object behind garbage counts only when it reaches the end of the line and has a role: a cut record's own nested objects
     must not pass for records.
@@ -167,6 +175,8 @@ def _find_records(text: str) -> tuple[list[tuple[int, int]], list[Any]]:
     covered = position >= len(text.rstrip()) and len(rows) > 1
     if not covered and not all("role" in row for row in rows):
         return [], []
+    if len(spans) > len(rows):
+        rows = []
     return [(_count_bytes(text, start), _count_bytes(text, stop)) for start, stop in spans], rows
 
 
@@ -175,7 +185,13 @@ def _count_bytes(text: str, stop: int) -> int:
 
 
 def _find_tail(text: str, position: int) -> tuple[list[tuple[int, int]], list[Any]]:
-    """The first place behind a cut record from which whole records reach to the end of the line."""
+    """The first place behind a cut record from which whole records reach to the end of the line.
+
+    Where the cut record waits for a value (behind `:`, `,` or `[`, outside of strings), an object may be just that value. Unless it has
+    what only records have, its span comes back without a row.
+    """
+    scan = _Scan(text)
+    doubtful: list[tuple[int, int]] = []
     for found in list(_RECORD_START.finditer(text, position))[:MOST_STARTS]:
         spans: list[tuple[int, int]] = []
         rows: list[Any] = []
@@ -193,8 +209,34 @@ def _find_tail(text: str, position: int) -> tuple[list[tuple[int, int]], list[An
             while start < len(text) and text[start].isspace():
                 start += 1
         if rows and start >= len(text.rstrip()):
-            return spans, rows
-    return [], []
+            if not scan.waits_for_value(found.start()) or any(SIGNS & row.keys() for row in rows):
+                return spans, rows
+            doubtful = doubtful or spans
+    return doubtful, []
+
+
+class _Scan:
+    """Follows the strings of a cut record from the left, once, to say what surrounds a place in it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.place = 0
+        self.in_string = False
+        self.last = ""
+
+    def waits_for_value(self, stop: int) -> bool:
+        text = self.text
+        while self.place < stop:
+            sign = text[self.place]
+            if self.in_string and sign == "\\":
+                self.place += 1
+            elif sign == '"':
+                self.in_string = not self.in_string
+                self.last = sign
+            elif not self.in_string and not sign.isspace():
+                self.last = sign
+            self.place += 1
+        return not self.in_string and self.last in (":", ",", "[")
 
 
 def find_duplicate_key(raw: bytes, line: int) -> LineProblem | None:

@@ -1,37 +1,116 @@
-"""Whether somebody is in a session now: a held lock, a living owner, or an execution that was open minutes ago.
-
-A file's modification time proves nothing: a fresh clone makes every file new. An open execution with old time stamps is a crash.
-"""
+"""Is somebody in this session right now? Held locks, living owners, open executions and writers say so; a file's age alone does not."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from doctor.eventlog import EventLog
 from doctor.model import Liveness
+from doctor.resuming import IN_PROGRESS
 
 RECENT_SECONDS = 15 * 60
+APPEND_SECONDS = 10
+"""How long an announced append may take. The client takes milliseconds, and leaves the announcement behind only when it dies."""
+JUST_NOW_SECONDS = 3
+"""A transcript written so recently is worth a look at who has it open."""
 QUIET = Liveness(False, "")
 
 
-def probe_liveness(*, session_id: str, log: EventLog | None, now: float, state_home: str | None) -> Liveness:
-    """Looks at the client's lock and owner files (`<state_home>/v1/<workspace>/<session id>/`) and at the recorded times of the events."""
+def probe_liveness(
+    *,
+    session_id: str,
+    log: EventLog | None,
+    now: float,
+    state_home: str | None,
+    path: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    writers: Mapping[str, int] | None = None,
+    thorough: bool = False,
+) -> Liveness:
+    """`path` is the real path of the transcript.
+
+    Looks at the client's lock and owner files (`<state_home>/v1/<workspace>/<session id>/`), at the doctor's own lock, at an append
+    that was announced, at the recorded times of events and checkpoint, and at who has the files open for writing.
+
+    `writers`: what `find_writers` found, for a caller with many sessions. Without it all processes are looked at only if `thorough`, or
+    if something hints at a writer: with thousands of processes that takes longer than checking a short transcript.
+    """
+    found = _probe_client_locks(session_id, state_home)
+    if found.is_live:
+        return found
+    recent = _probe_folder(path, now) if path else ""
+    recent = recent or _probe_times(log, metadata, now)
+    if recent:
+        return Liveness(True, recent)
+    if path and writers is None and (thorough or _has_hint(path, log, now)):
+        from doctor.sources.writers import find_writers
+
+        writers = find_writers()
+    for file in (path, os.path.realpath(log.path) if log is not None and writers else None):
+        if writers and file in writers:
+            return Liveness(True, f"process {writers[file]} on {_name_host()} has {os.path.basename(file)} open for writing")
+    return found
+
+
+def _probe_client_locks(session_id: str, state_home: str | None) -> Liveness:
+    """Live by lock or owner; quiet with a reason when a lock was left behind."""
+    stale = ""
     for lock in find_client_locks(session_id, state_home):
-        if is_locked(lock):
-            return Liveness(True, f"its lock is held{_name_owner(lock)}")
         owner = _read_owner(lock)
-        if owner and _is_running(owner):
-            return Liveness(True, f"its owner is running{_name_owner(lock)}")
-    if log is None:
-        return QUIET
-    execution = log.open_execution
-    last = parse_time(log.last_time)
-    if execution is not None and last is not None and -RECENT_SECONDS < now - last < RECENT_SECONDS:
-        return Liveness(True, f"an execution is open and its last event is {max(0, round(now - last))} seconds old")
-    return QUIET
+        if is_locked(lock):
+            from doctor.sources.writers import find_lock_holder
+
+            return Liveness(True, f"its lock is held{_name_owner(owner, find_lock_holder(lock))}")
+        absence = _explain_absence(owner) if owner else ""
+        if owner and not absence:
+            return Liveness(True, f"its owner is running{_name_owner(owner)}")
+        if owner and owner.get("active"):
+            stale = f"a stale lock was left{_name_owner(owner)}: {absence}"
+    return Liveness(False, stale) if stale else QUIET
+
+
+def _probe_folder(path: str, now: float) -> str:
+    """The doctor's own lock, and an append that is under way."""
+    folder, name = os.path.split(path)
+    own = os.path.join(folder, f".{name}.doctor.lock")
+    if os.path.exists(own) and is_locked(own):
+        return "another amplifier-doctor is at work on it"
+    try:
+        announced = os.stat(path + ".append-pending").st_mtime
+    except OSError:
+        return ""
+    return "the client is appending to it" if abs(now - announced) < APPEND_SECONDS else ""
+
+
+def _probe_times(log: EventLog | None, metadata: Mapping[str, Any] | None, now: float) -> str:
+    """Work that was recorded as going on within the last minutes."""
+    if log is not None:
+        age = _find_age(log.last_time, now) if log.open_execution is not None else None
+        return f"an execution is open and its last event is {age} seconds old" if age is not None else ""
+    if metadata is not None and metadata.get("status") == IN_PROGRESS:
+        age = _find_age(str(metadata.get("last_updated", "")), now)
+        return f"it is in progress and its last checkpoint is {age} seconds old" if age is not None else ""
+    return ""
+
+
+def _find_age(stamp: str, now: float) -> int | None:
+    """Seconds since a recorded time, None when that is long ago or unknown. A little in the future is a clock that differs."""
+    then = parse_time(stamp)
+    return max(0, round(now - then)) if then is not None and -RECENT_SECONDS < now - then < RECENT_SECONDS else None
+
+
+def _has_hint(path: str, log: EventLog | None, now: float) -> bool:
+    if log is not None and log.open_execution is not None:
+        return True
+    try:
+        return abs(now - os.stat(path).st_mtime) < JUST_NOW_SECONDS
+    except OSError:
+        return False
 
 
 def find_client_locks(session_id: str, state_home: str | None) -> list[str]:
@@ -44,7 +123,10 @@ def find_client_locks(session_id: str, state_home: str | None) -> list[str]:
 
 
 def is_locked(path: str) -> bool:
-    """Whether another process holds the flock of a file. On systems without flock nothing can be said."""
+    """Whether another process holds the flock of a file. On systems without flock nothing can be said.
+
+    A shared lock is asked for, so that two doctors that look at the same time don't take one another for the client.
+    """
     try:
         import fcntl
     except ImportError:
@@ -52,7 +134,7 @@ def is_locked(path: str) -> bool:
     try:
         with open(path, "rb") as stream:
             try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
                 return True
             fcntl.flock(stream, fcntl.LOCK_UN)
@@ -83,22 +165,42 @@ def _read_owner(lock: str) -> dict[str, object] | None:
     return owner if isinstance(owner, dict) else None
 
 
-def _is_running(owner: dict[str, object]) -> bool:
-    """Whether the owner that the client noted is alive: active, on this host, and its process exists."""
+def _explain_absence(owner: dict[str, object]) -> str:
+    """Why the owner that the client noted is not in the session, "" when it is: active, on this host, its process running.
+
+    The lock of a client on another host would be seen as held; what is left of one is only its note.
+    """
+    from doctor.sources.writers import find_start_time
+
     pid = owner.get("pid")
-    if not owner.get("active") or owner.get("hostname") != os.uname().nodename or not isinstance(pid, int) or pid <= 0:
-        return False
+    if not owner.get("active"):
+        return "it says that it left"
+    if owner.get("hostname") != _name_host():
+        return "that is another host, and nobody holds the lock"
+    if not isinstance(pid, int) or pid <= 0:
+        return "it names no process"
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
+    except (ProcessLookupError, OverflowError):
+        return "this process is gone"
     except PermissionError:
-        return True
-    return True
+        pass
+    taken = parse_time(str(owner.get("acquired_at", "")))
+    started = find_start_time(pid) if taken is not None else None
+    if taken is not None and started is not None and started > taken + JUST_NOW_SECONDS:
+        return "this process is gone, another one has its number now"
+    return ""
 
 
-def _name_owner(lock: str) -> str:
-    owner = _read_owner(lock)
+def _name_owner(owner: dict[str, object] | None, holder: int | None = None) -> str:
+    """` by app-cli (process 12 on host)`"""
     if not owner:
-        return ""
-    return f" by {owner.get('app', 'a client')} (process {owner.get('pid', '?')} on {owner.get('hostname', '?')})"
+        return f" by process {holder} on {_name_host()}" if holder else ""
+    process = holder or owner.get("pid", "?")
+    host = _name_host() if holder else owner.get("hostname", "?")
+    return f" by {owner.get('app', 'a client')} (process {process} on {host})"
+
+
+def _name_host() -> str:
+    uname = getattr(os, "uname", None)
+    return uname().nodename if uname is not None else "this host"

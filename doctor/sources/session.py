@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
-
-import orjson
 
 from doctor.errors import DoctorError
 from doctor.eventlog import EventLog
 from doctor.model import Backup, Liveness, Session, Source
 from doctor.pairing import pair_calls
 from doctor.sources.formats import detect_format
-from doctor.sources.source import FileSource
-
-TRANSCRIPT = "transcript.jsonl"
-EVENTS = ("events.jsonl", os.path.join("context-intelligence", "events.jsonl"))
-"""The logging hook's file, else the copy that the context-intelligence hook keeps."""
+from doctor.sources.metadata import Metadata, read_metadata
+from doctor.sources.siblings import TRANSCRIPT, find_events, find_events_elsewhere, find_sibling, is_in_store
+from doctor.sources.source import FileSource, MemorySource, identify
 
 
 def read_session(
@@ -27,18 +24,25 @@ def read_session(
     now: float,
     state_home: str | None = None,
     source: Source | None = None,
+    recover: bool = False,
+    thorough: bool = False,
+    writers: Mapping[str, int] | None = None,
 ) -> Session:
-    """Reads one transcript and its surroundings.
+    """Reads one transcript and its surroundings. One that was never saved, beside an event log, is read as an empty one.
 
     `events`: a path, False for none, None for the one beside the transcript. `now`: seconds since the epoch, for judging whether the
     session is live. `state_home`: where the client keeps its session locks. `source`: the bytes, when they are not those of `path`.
+    `recover`: rules may offer to put lost rows back.
+    `thorough` and `writers`: see `probe_liveness`.
 
     Raises DoctorError: the file can't be read, or is no transcript.
     """
-    source = source if source is not None else FileSource(path)
-    beside = source.__class__ is FileSource
-    folder = os.path.dirname(os.path.realpath(path)) if beside else None
-    metadata = _read_metadata(folder) if folder else None
+    unsaved = source is None and is_unsaved(path)
+    if source is None:
+        source = MemorySource(b"") if unsaved else FileSource(path)
+    real = os.path.realpath(path) if unsaved or source.__class__ is FileSource else None
+    folder = os.path.dirname(real) if real else None
+    metadata = read_metadata(folder) if folder else Metadata(None, "")
     session_id = _find_session_id(path, folder, metadata)
     log = _read_event_log(folder, events, session_id)
     transcript = detect_format(source, path).read_transcript(source, path)
@@ -46,20 +50,43 @@ def read_session(
     if folder:
         from doctor.sources.liveness import probe_liveness
 
-        liveness = probe_liveness(session_id=session_id, log=log, now=now, state_home=state_home)
+        liveness = probe_liveness(
+            session_id=session_id,
+            log=log,
+            now=now,
+            state_home=state_home,
+            path=real,
+            metadata=metadata.value,
+            writers=writers,
+            thorough=thorough,
+        )
+        if not liveness.is_live and _has_changed(source):
+            liveness = Liveness(True, "somebody wrote to it while it was read")
     return Session(
         transcript,
         pair_calls(transcript.messages),
         events=log,
-        metadata=metadata,
+        metadata=metadata.value,
+        metadata_problem=metadata.problem,
         folder=folder,
         session_id=session_id,
         liveness=liveness,
         as_request=as_request,
         rewound=bool(folder) and _was_rewound(folder),
-        load_backup=lambda: _read_backup(path) if beside else None,
+        unsaved=unsaved,
+        load_backup=lambda: _read_backup(path, ".backup") if folder else None,
+        load_pending=lambda: _read_backup(path, ".append-pending") if folder else None,
         read_recorded=_read_recorded if log is not None else None,
+        read_turn=_read_turn if log is not None else None,
+        recover=recover,
+        find_sibling=(lambda other: find_sibling(folder, other)) if folder else None,
     )
+
+
+def is_unsaved(path: str) -> bool:
+    """Whether a path is where a session would have its transcript, had it not ended before its first save."""
+    folder, name = os.path.split(path)
+    return name == TRANSCRIPT and not os.path.lexists(path) and find_events(folder) is not None
 
 
 def reread_session(session: Session, source: Source) -> Session:
@@ -68,29 +95,31 @@ def reread_session(session: Session, source: Source) -> Session:
     return session.with_transcript(transcript, pair_calls(transcript.messages))
 
 
-def _read_metadata(folder: str) -> dict[str, Any] | None:
-    try:
-        with open(os.path.join(folder, "metadata.json"), "rb") as stream:
-            value = orjson.loads(stream.read())
-    except (OSError, ValueError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _find_session_id(path: str, folder: str | None, metadata: dict[str, Any] | None) -> str:
+def _find_session_id(path: str, folder: str | None, metadata: Metadata) -> str:
     """The folder's name, which the client treats as authoritative; a lone file has only what its metadata says."""
-    if folder and metadata is None and not any(os.path.exists(os.path.join(folder, name)) for name in EVENTS):
+    if folder and metadata == (None, "") and not is_in_store(folder) and find_events(folder) is None:
         return ""
     if folder and os.path.basename(path) == TRANSCRIPT:
         return os.path.basename(folder)
-    return str(metadata.get("session_id", "")) if metadata else ""
+    return str(metadata.value.get("session_id", "")) if metadata.value else ""
+
+
+def _has_changed(source: Source) -> bool:
+    """Whether a file is another one than when the reading began."""
+    if not isinstance(source, FileSource):
+        return False
+    try:
+        return identify(os.stat(source.path)) != source.identity
+    except OSError:
+        return True
 
 
 def _read_event_log(folder: str | None, events: str | bool | None, session_id: str) -> EventLog | None:
     if events is False:
         return None
-    beside = [os.path.join(folder, name) for name in EVENTS] if folder else []
-    path = events if isinstance(events, str) else next((path for path in beside if os.path.isfile(path)), None)
+    path = events if isinstance(events, str) else None
+    if path is None and folder:
+        path = find_events(folder) or find_events_elsewhere(folder)
     if path is None:
         return None
     from doctor.sources.events import read_events
@@ -108,8 +137,14 @@ def _read_recorded(log: Any, run: Any) -> Any:
     return read_result(log, run)
 
 
-def _read_backup(path: str) -> Backup | None:
-    backup = path + ".backup"
+def _read_turn(log: Any, execution: Any) -> Any:
+    from doctor.sources.events.recordings import read_turn
+
+    return read_turn(log, execution)
+
+
+def _read_backup(path: str, ending: str) -> Backup | None:
+    backup = path + ending
     try:
         source = FileSource(backup)
         return Backup(backup, detect_format(source, backup).read_transcript(source, backup))

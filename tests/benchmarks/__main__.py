@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import glob
+import json
 import os
 import shutil
 import subprocess
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from tests.benchmarks.draw import draw_ten_rows, dump_row
-from tests.benchmarks.measure import BARE, DOCTOR, PASS, Comparison, Refused, compare
+from tests.benchmarks.measure import BARE, DOCTOR, PASS, WITHOUT_WIRES, Comparison, Refused, compare
 
 MIB = 1 << 20
 WIRES = ("anthropic", "openai-chat", "openai-responses", "gemini", "converse")
@@ -81,10 +82,20 @@ class Bench:
         return self.check(self.sizes.large, 1.6) if self.sizes.large != self.sizes.small else iter(())
 
     def wires(self) -> Iterator[Row]:
-        path = self.session(self.sizes.large)
+        """Against the same check by a doctor that knows no provider. Nothing is printed, so that the words of findings don't count."""
         every = [argument for wire in WIRES for argument in ("--for", wire)]
-        found = compare([*DOCTOR, "check", path, *every], [*BARE, path], base=[*DOCTOR, "check", path], runs=self.runs)
-        yield Row(f"five wires on top, {self.sizes.large}B", "bare cpu", found, 0.6)
+        for name, path in ((f"{self.sizes.large}B", self.session(self.sizes.large)), ("unsigned thinking", self.unsigned_session())):
+            whole, base = [*DOCTOR, "check", "-q", path, *every], [*WITHOUT_WIRES, "check", "-q", path, *every]
+            yield Row(f"five wires on top, {name}", "bare cpu", compare(whole, [*BARE, path], base=base, runs=self.runs), 0.6)
+
+    def unsigned_session(self) -> str:
+        """The small session with thinking, but no signature, in every assistant row: one provider minds each of them."""
+        path = os.path.join(self.folder, f"unsigned-{self.sizes.small}", "transcript.jsonl")
+        if not os.path.exists(path):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(self.session(self.sizes.small), "rb") as rows, open(path, "wb") as file:
+                file.writelines(map(take_signature, rows))
+        return path
 
     def events(self) -> Iterator[Row]:
         folder = self.generate(f"events-{self.sizes.events}", "session", "--events", self.sizes.events)
@@ -153,6 +164,17 @@ def find_longest(path: str, without: bytes = b"") -> int:
     """Length in bytes of the longest line, leaving out those that hold `without` in their first 300 bytes."""
     with open(path, "rb", buffering=1 << 20) as file:
         return max((len(line) for line in file if not without or without not in line[:300]), default=0)
+
+
+def take_signature(line: bytes) -> bytes:
+    """An assistant row with thinking that nobody signed, any other row as it is."""
+    row = json.loads(line)
+    if row["role"] != "assistant":
+        return line
+    content = row["content"] if isinstance(row["content"], list) else [{"type": "text", "text": row["content"]}]
+    others = [block for block in content if block["type"] != "thinking"]
+    row["content"] = [{"type": "thinking", "thinking": "Let me see.", "signature": None}, *others]
+    return dump_row(row) + b"\n"
 
 
 def print_row(row: Row) -> None:

@@ -21,6 +21,12 @@ BARE = [
 """The yardstick `bare`, with one or more paths behind it: parse every line, keep nothing."""
 PASS = [sys.executable, "-c", "pass"]
 DOCTOR = [sys.executable, "-m", "doctor"]
+WITHOUT_WIRES = [
+    sys.executable,
+    "-c",
+    "import doctor.analysis.targets as targets\ntargets.judge_session = lambda session: {}\nfrom doctor.cli import run\nrun()",
+]
+"""The doctor as it would be if it knew no provider."""
 
 
 class Cost(NamedTuple):

@@ -38,7 +38,7 @@ def test_examples_and_what_the_fix_does_are_shown(capsys: pytest.CaptureFixture[
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [(["AD999"], "there is no rule 'AD999'"), ([], "Missing argument"), (["AD301", "--format", "x"], "is not one of")],
+    [(["AD999"], "there is no rule 'AD999'"), ([], "name a code"), (["AD301", "--format", "x"], "is not one of")],
 )
 def test_unknown_codes_are_one_line(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", *arguments]) == 2

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from doctor.cli import main
+from doctor.examples import event
 from tests.cli.sessions import DISPLACED, MISSING, PROMPT, REPLY, SOUND, encode, result, write_session
 
 NEEDS_UNSAFE = (PROMPT, REPLY, result("call_9"), PROMPT, REPLY)
@@ -44,7 +45,7 @@ def test_fix_then_check_then_undo(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["fix", str(path)]) == 0
     fixed = capsys.readouterr()
     assert "applied 1 fix" in fixed.out and fixed.err == ""
-    assert fixed.out.splitlines()[-2:] == ["now resumable", f"undo: amplifier-doctor undo {path}"]
+    assert fixed.out.splitlines()[-2:] == ["now resumable · accepted by all providers", f"undo: amplifier-doctor undo {path}"]
     assert path.read_bytes() == encode([DISPLACED[0], DISPLACED[1], DISPLACED[3], DISPLACED[2], DISPLACED[4]])
     assert main(["check", str(path)]) == 0
     assert main(["fix", str(path)]) == 0
@@ -92,6 +93,25 @@ def test_what_needs_unsafe_is_held_back(tmp_path: Path, capsys: pytest.CaptureFi
     assert path.read_bytes() == encode(NEEDS_UNSAFE)
     assert main(["fix", "--unsafe", str(path)]) == 0
     assert encode([result("call_9")]) not in path.read_bytes()
+
+
+def test_lost_rows_are_held_back_until_they_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_session(tmp_path, (PROMPT, REPLY))
+    lines = [event(0, "execution:start", prompt=PROMPT["content"]), event(1, "orchestrator:complete", "success")]
+    lines += [event(2, "execution:start", prompt="and now?"), event(3, "orchestrator:complete", "success")]
+    (path.parent / "events.jsonl").write_text("".join(lines))
+    assert main(["fix", str(path)]) == 1
+    out = capsys.readouterr().out
+    assert "held back: 1 fix" in out and f"amplifier-doctor fix --dry-run --recover {path}" in out
+    assert path.read_bytes() == encode((PROMPT, REPLY))
+    main(["fix", "--dry-run", "--recover", str(path)])
+    out = capsys.readouterr().out
+    assert "put the turn «and now?» back at the end" in out and "not put back: the reply is not in the event log" in out
+    assert f"amplifier-doctor fix --recover {path}" in out
+    assert main(["fix", "--recover", "--format", "json", str(path)]) == 0
+    (applied,) = json.loads(capsys.readouterr().out)["files"][0]["fix"]["applied"]
+    assert applied["source"] == "events.jsonl:3" and applied["missing"] == ["the reply is not in the event log"]
+    assert path.read_bytes().startswith(encode((PROMPT, REPLY))) and b'"AD504"' in path.read_bytes()
 
 
 def test_only_selected_rules_are_fixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,6 +37,16 @@ LIES = {
 }
 
 
+REFUSED_AFTERWARDS = (
+    "a row vanishes",
+    "a user row goes to the quarantine",
+    "the only real result goes",
+    "a user row moves",
+    "a result moves away from its call",
+)
+"""After these some provider refuses what it took before."""
+
+
 @pytest.mark.parametrize("lie", LIES)
 def test_a_safe_fix_that_is_not_safe_is_seen_through(lie: str) -> None:
     finding, reason = LIES[lie]
@@ -50,7 +60,11 @@ def test_the_same_fixes_are_fine_when_they_call_themselves_unsafe() -> None:
         fix = finding.fix
         assert fix is not None
         plan = plan_bytes(SESSION, [once(finding._replace(fix=fix._replace(safety=Safety.UNSAFE)), A)], Safety.UNSAFE)
-        assert plan.failure is None and plan.changed, name
+        if plan.failure is not None:
+            # Every row may change with the user's consent; a request that a provider took and would refuse then is another matter.
+            assert name in REFUSED_AFTERWARDS and "would answer 400" in plan.failure.message, (name, plan.failure.message)
+            continue
+        assert plan.changed and name not in REFUSED_AFTERWARDS, name
 
 
 def test_one_of_two_equal_rows_may_go_to_the_quarantine() -> None:
@@ -82,7 +96,12 @@ def test_a_new_error_stops_the_fix() -> None:
     plan = plan_bytes(SESSION, [make_rule(find_missing, "AD351"), once(finding, A)])
     assert_nothing_planned(plan, "internal", "it would cause AD351")
     lenient = make_rule(find_missing, "AD351", Severity.WARNING)
-    assert plan_bytes(SESSION, [lenient, once(finding, A)]).changed, "only errors stop a fix"
+    assert_nothing_planned(plan_bytes(SESSION, [lenient, once(finding, A)]), "internal", "anthropic would answer 400: messages.1: ")
+    harmless = offer(0, Edit(0, 0, (user("z").encode(),)))
+    warning = make_rule(lambda session: [Finding(line, "new", ids=(str(line),)) for line in range(session.transcript.line_count)], "AD351")
+    assert_nothing_planned(plan_bytes(SESSION, [warning, once(harmless, A)]), "internal", "it would cause AD351")
+    lenient = warning._replace(severity=Severity.WARNING)
+    assert plan_bytes(SESSION, [lenient, once(harmless, A)]).changed, "only errors stop a fix"
 
 
 def test_an_error_that_a_recovered_row_shows_for_the_first_time_is_no_new_one(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ OTHER = b'{"role": "assistant", "content": "y"}'
     [
         (ROW + OTHER, "glued", len(ROW), 2),
         (ROW + b" " + OTHER, "glued", len(ROW), 2),
-        (ROW[:-4] + OTHER, "glued", len(ROW) - 4, 1),
+        (ROW[:-2] + OTHER, "glued", len(ROW) - 2, 1),
         (ROW + OTHER[:9], "glued", len(ROW), 1),
         (b"\xef\xbb\xbf" + ROW, "bom", 0, 1),
         (b"\0\0" + ROW + b"\0", "nul", 0, 1),
@@ -89,3 +89,19 @@ def test_a_line_of_five_megabytes() -> None:
     transcript = read_transcript(MemorySource(call + ROW + b"\n" + big), "x")
     assert [message.kind for message in transcript.messages] == ["call", "prompt", "result"]
     assert transcript.line_problems == []
+
+
+def test_a_value_of_a_cut_record_is_no_record_of_its_own() -> None:
+    head = b'{"role":"assistant","content":[{"type":"tool_call","id":"a","name":"w","input":'
+    for raw in (head + b'{"role":"user","content":"NESTED"}', head + b'[{"role":"user","content":"NESTED"}'):
+        transcript = read_transcript(MemorySource(ROW + b"\n" + raw), "x")
+        (problem,) = transcript.line_problems
+        assert (problem.kind, problem.parts) == ("glued", ())
+        assert len(transcript.messages) == 1
+    raw = head + b'{"role":"user","content":"x","metadata":{"timestamp":"2026-01-02T03:04:05.678+00:00"}}'
+    assert len(read_transcript(MemorySource(raw), "x").messages) == 1
+
+
+def test_records_between_runs_of_nul_are_read() -> None:
+    transcript = read_transcript(MemorySource(ROW + b"\0\0" + OTHER + b"\0" + ROW[:9]), "x")
+    assert [message.role for message in transcript.messages] == ["user", "assistant"]

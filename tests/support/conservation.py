@@ -53,10 +53,10 @@ def find_moves(before: bytes, after: bytes) -> list[Loss]:
     """Rows other than results that stand in another order than before."""
     old = [piece.data for piece in read_pieces(before) if piece.row is not None and find_result_id(piece.row) is None]
     new = [piece.data for piece in read_pieces(after) if piece.row is not None and find_result_id(piece.row) is None]
-    shared = set(old) & set(new)
-    old = list(dict.fromkeys(data for data in old if data in shared))
-    new = list(dict.fromkeys(data for data in new if data in shared))
-    return [Loss(-1, "a row that is no result has moved", data) for data, other in zip(new, old, strict=True) if data != other][:1]
+    shared = set(old)
+    waiting = iter(old)
+    # What is left has to be the old order with rows taken out; of two copies either may have gone.
+    return [Loss(-1, "a row that is no result has moved", data) for data in new if data in shared and data not in waiting][:1]
 
 
 def find_inventions(before: bytes, after: bytes) -> list[Loss]:

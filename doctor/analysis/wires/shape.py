@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-ANTHROPIC = "anthropic"
-OPENAI_CHAT = "openai-chat"
-OPENAI_RESPONSES = "openai-responses"
-GEMINI = "gemini"
-CONVERSE = "converse"
-WIRES = (ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, GEMINI, CONVERSE)
+from doctor.refusals import ANTHROPIC, CONVERSE, ERROR, GEMINI, OPENAI_CHAT, OPENAI_RESPONSES, WARNING, WIRES, Violation
+
+__all__ = [
+    "ANTHROPIC", "ARGUMENTS_NOT_JSON", "ARGUMENTS_NOT_OBJECT", "BLANK", "CALL", "CONVERSE", "EMPTY", "EMPTY_LIST", "EMPTY_SIGNATURE",
+    "ENDS_BLANK", "ERROR", "FAILED", "FOLLOWING", "GEMINI", "NO_SIGNATURE", "NULL_SIGNATURE", "OPENAI_CHAT", "OPENAI_RESPONSES", "OTHER",
+    "REDACTED", "RESULT", "SERVER_CALL", "SERVER_RESULT", "TEXT", "THINKING", "UNKNOWN_TYPE", "WARNING", "WIRES", "Block", "History",
+    "Sent", "Settings", "Turn", "Violation", "merge_turns", "order_violations",
+]  # fmt: skip
 
 TEXT = "text"
 CALL = "call"
@@ -46,8 +48,6 @@ EMPTY_LIST = 512
 UNKNOWN_TYPE = 1024
 """A block whose type the API is known not to have; `name` holds the type."""
 
-ERROR = "E"
-WARNING = "W"
 FOLLOWING = "the next user message"
 """Role of nothing that is stored: contracts take it that one user text follows, unless the history is judged as a request."""
 
@@ -71,23 +71,6 @@ class Sent(NamedTuple):
     flags: int = 0
     line: int = -1
     id: str = ""
-
-
-class Violation(NamedTuple):
-    """One thing that an API refuses (severity "E"), or may refuse ("W", and `depends` says on what).
-
-    `text` is the literal error text ("" for a doubt of which no text is known), `index` the message and `param` the place inside the
-    request that it is about, `lines` the stored lines (0-based) or the indexes in the request's own list, `ids` the calls that it names.
-    """
-
-    rule: str
-    text: str
-    index: int
-    param: str
-    lines: tuple[int, ...]
-    severity: str = ERROR
-    depends: str = ""
-    ids: tuple[str, ...] = ()
 
 
 class Settings(NamedTuple):

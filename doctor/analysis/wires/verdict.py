@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
+from doctor.analysis.plain import LONGEST_PLAIN_ID, LONGEST_PLAIN_NAME, has_plain_calls
 from doctor.analysis.wires import check_history
 from doctor.analysis.wires.shape import (
     ANTHROPIC,
@@ -37,10 +37,7 @@ from doctor.model import (
     Pairing,
     Transcript,
 )
-
-ACCEPTED = "accepted"
-REFUSED = "refused"
-DEPENDS = "depends"
+from doctor.refusals import ACCEPTED, DEPENDS, REFUSED, WireVerdict
 
 MINDED = {
     ANTHROPIC: EMPTY_CONTENT | EMPTY_TEXT | BLANK_TEXT | UNSIGNED_THINKING | TEXT_AFTER_CALL | TEXT_BEFORE_RESULT | ARGUMENTS_NOT_OBJECT
@@ -51,21 +48,15 @@ MINDED = {
     CONVERSE: EMPTY_CONTENT | EMPTY_TEXT | BLANK_TEXT | ARGUMENTS_NOT_OBJECT,
 }  # fmt: skip
 """The flags of a message that each wire has a rule about."""
-LONGEST_ID = {ANTHROPIC: 1 << 30, OPENAI_CHAT: 40, OPENAI_RESPONSES: 64, GEMINI: 1 << 30, CONVERSE: 64}
-LONGEST_NAME = {ANTHROPIC: 200, OPENAI_CHAT: 64, OPENAI_RESPONSES: 128, GEMINI: 1 << 30, CONVERSE: 64}
+LONGEST_ID = {ANTHROPIC: 1 << 30, OPENAI_CHAT: LONGEST_PLAIN_ID, OPENAI_RESPONSES: 64, GEMINI: 1 << 30, CONVERSE: 64}
+LONGEST_NAME = {ANTHROPIC: 200, OPENAI_CHAT: LONGEST_PLAIN_NAME, OPENAI_RESPONSES: 128, GEMINI: 1 << 30, CONVERSE: 64}
 STRICT_ID = re.compile(r"[a-zA-Z0-9_-]+\Z")
 LOOSE_ID = re.compile(r"[a-zA-Z0-9_.:-]+\Z")
 UNKNOWN = Settings()
+MOST_UNSIGNED = 200
+"""Messages with unsigned thinking, and nothing else that is odd, for which an answer is worked out."""
 MOST_EXACT = 200
 """Rows that are read again so that indexes of content blocks in error texts are right; beyond that they are the usual ones."""
-
-
-class WireVerdict(NamedTuple):
-    """What one wire says. `answer`: accepted, refused (the first violation is its literal answer), or depends (all are warnings)."""
-
-    wire: str
-    answer: str
-    violations: tuple[Violation, ...] = ()
 
 
 def judge_transcript(
@@ -78,11 +69,28 @@ def judge_transcript(
     odd_ids = _find_odd_calls(messages)
     verdicts = {}
     for wire in wires:
-        chosen = suspects | {index for index in transcript.unusual if messages[index][6] & MINDED[wire]}
+        chosen = suspects | _find_flagged(transcript, MINDED[wire])
         chosen |= {index for index, is_odd in odd_ids if is_odd(wire)}
         found = _check_stretches(transcript, wire, sorted(chosen), settings) if chosen else []
         verdicts[wire] = build_verdict(wire, found)
     return verdicts
+
+
+def _find_flagged(transcript: Transcript, minded: int) -> set[int]:
+    """Indexes of messages with a flag that a wire minds. Where a client stored thinking without signature it did so in every row:
+    beyond the first ones there is nothing new to learn, and each would cost its turn."""
+    messages = transcript.messages
+    found: set[int] = set()
+    unsigned = 0
+    for index in transcript.unusual:
+        flags = messages[index][6] & minded
+        if flags == UNSIGNED_THINKING:
+            unsigned += 1
+            if unsigned > MOST_UNSIGNED:
+                continue
+        if flags:
+            found.add(index)
+    return found
 
 
 def build_verdict(wire: str, found: Sequence[Violation]) -> WireVerdict:
@@ -111,15 +119,7 @@ def _find_suspects(transcript: Transcript, pairing: Pairing, settings: Settings)
 
 def _find_odd_calls(messages: Sequence[Message]) -> list[tuple[int, Callable[[str], bool]]]:
     """(message index, a test whether a wire minds) for calls whose id or name some wire refuses. Sound ones cost one join in all."""
-    calls = [call for message in messages for call in message[3]]
-    ids = "".join([call[0] for call in calls])
-    names = {call[1] for call in calls}
-    plain = ids.replace("_", "").replace("-", "")
-    if (
-        (not plain or (plain.isascii() and plain.isalnum()))
-        and max([len(call[0]) for call in calls], default=0) <= LONGEST_ID[OPENAI_CHAT]
-        and all(len(name) <= LONGEST_NAME[OPENAI_CHAT] and STRICT_ID.match(name) for name in names)
-    ):
+    if has_plain_calls(messages):
         return []
     return [
         (index, lambda wire, call=call: _minds(wire, call[0], call[1]))

@@ -11,25 +11,38 @@ if TYPE_CHECKING:
     import typer
 
 
-def run_check(paths: Sequence[str], scope: Scope = Scope(), display: Display = Display(), gate: Gate = Gate(), debug: bool = False) -> int:  # noqa: B008 - frozen
+def run_check(
+    paths: Sequence[str],
+    scope: Scope = Scope(),  # noqa: B008 - frozen
+    display: Display = Display(),  # noqa: B008 - frozen
+    gate: Gate = Gate(),  # noqa: B008 - frozen
+    debug: bool = False,
+    children: bool = False,
+) -> int:
     from doctor.api import check
 
-    report = check(read_targets(paths), **scope._asdict(), debug=debug)
+    report = check(read_targets(paths), **scope._asdict(), children=children, debug=debug)
     return finish(report, display, gate, command="check", carried=repeat_options(scope))
 
 
 def register(app: typer.Typer) -> None:
+    from typer import Option
+
     from doctor.cli import options
 
     @app.command("check", help="Say what is wrong and whether the session can be resumed.")
     def check(
         paths: list[str] = options.TARGETS,
+        children: bool = Option(False, "--children", help="Check the sub-sessions that a session delegated to as well, and theirs."),
         format: str = options.FORMAT,
         select: list[str] = options.SELECT,
         ignore: list[str] = options.IGNORE,
         events: str = options.EVENTS,
         no_events: bool = options.NO_EVENTS,
         as_request: bool = options.AS_REQUEST,
+        wires: list[str] = options.FOR,
+        model: str = options.MODEL,
+        host: str = options.HOST,
         fail_on: str = options.FAIL_ON,
         exit_zero: bool = options.EXIT_ZERO,
         statistics: bool = options.STATISTICS,
@@ -38,6 +51,6 @@ def register(app: typer.Typer) -> None:
         color: bool = options.COLOR,
         debug: bool = options.DEBUG,
     ) -> Any:
-        scope = make_scope(select, ignore, events, no_events, as_request)
+        scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
         display = Display(format, not no_excerpt, color, statistics, quiet)
-        return lambda: run_check(paths, scope, display, options.make_gate(fail_on, exit_zero), debug)
+        return lambda: run_check(paths, scope, display, options.make_gate(fail_on, exit_zero), debug, children)

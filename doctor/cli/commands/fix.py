@@ -21,6 +21,8 @@ class Writing(NamedTuple):
     unsafe: bool = False
     force: bool = False
     output: str | None = None
+    recover: bool = False
+    wait: float = 0.0
 
     @property
     def is_pending(self) -> bool:
@@ -39,15 +41,17 @@ def run_fix(paths: Sequence[str], scope: Scope, writing: Writing, display: Displ
             path,
             dry_run=writing.is_pending,
             unsafe=writing.unsafe,
+            recover=writing.recover,
             force=writing.force,
             output=writing.output,
             diff=writing.diff,
+            wait=writing.wait,
             debug=debug,
             **scope._asdict(),
         )
         files += report.files
         errors += report.errors
-    carried = (*repeat_options(scope), *(["--unsafe"] if writing.unsafe else []))
+    carried = (*repeat_options(scope), *(["--unsafe"] if writing.unsafe else []), *(["--recover"] if writing.recover else []))
     if writing.output is not None:
         carried = (*carried, "--output", writing.output)
     return finish(
@@ -83,13 +87,18 @@ def register(app: typer.Typer) -> None:
         diff: bool = Option(False, "--diff", help="As --dry-run, and show the change as a unified diff."),
         output: str = Option(None, "--output", "-o", metavar="FILE", help="Write the repaired transcript there; the input stays as it is."),
         unsafe: bool = Option(False, "--unsafe", help="Also apply fixes that change or take out a recorded row (kept in the quarantine)."),
+        recover: bool = Option(False, "--recover", help="Also put lost rows and turns back, from the client's backup or the event log."),
         force: bool = Option(False, "--force", help="Write although somebody seems to be in the session."),
+        wait: float = Option(0.0, "--wait", min=0.0, metavar="SECONDS", help="Wait so long for somebody to leave the session."),
         format: str = options.FORMAT,
         select: list[str] = options.SELECT,
         ignore: list[str] = options.IGNORE,
         events: str = options.EVENTS,
         no_events: bool = options.NO_EVENTS,
         as_request: bool = options.AS_REQUEST,
+        wires: list[str] = options.FOR,
+        model: str = options.MODEL,
+        host: str = options.HOST,
         fail_on: str = options.FAIL_ON,
         exit_zero: bool = options.EXIT_ZERO,
         no_excerpt: bool = options.NO_EXCERPT,
@@ -97,7 +106,7 @@ def register(app: typer.Typer) -> None:
         color: bool = options.COLOR,
         debug: bool = options.DEBUG,
     ) -> Any:
-        scope = make_scope(select, ignore, events, no_events, as_request)
-        writing = Writing(dry_run, diff, unsafe, force, output)
+        scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
+        writing = Writing(dry_run, diff, unsafe, force, output, recover, wait)
         display = Display(format, not no_excerpt, color, False, quiet)
         return lambda: run_fix(paths, scope, writing, display, options.make_gate(fail_on, exit_zero), debug)

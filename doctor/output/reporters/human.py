@@ -13,7 +13,8 @@ from doctor.output.options import Options
 from doctor.output.statistics import list_statistics
 from doctor.output.summary import Summary, is_clean, summarise
 from doctor.output.text import count_of, cut, join_counts, neutralise, shorten_path, write_command
-from doctor.output.verdict import describe_verdict, suggest_next
+from doctor.output.verdict import describe_verdict, list_doubts, list_unseen_answers, suggest_next
+from doctor.refusals import WIRES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,7 +51,11 @@ def _is_worth_drawing(file: FileReport, alone: bool) -> bool:
 def _describe_clean(file: FileReport, options: Options) -> str:
     verdict = describe_verdict(file)
     said = "nothing to fix" if options.command == "fix" else "clean"
-    return f"{neutralise(file.path)}: {said} · {count_of(file.rows, 'row')} · {verdict}"
+    return f"{neutralise(file.path)}: {said} · {_count_rows(file)} · {verdict}"
+
+
+def _count_rows(file: FileReport) -> str:
+    return count_of(file.rows, "request body", "request bodies") if file.format == "request" else count_of(file.rows, "row")
 
 
 def describe_summary(summary: Summary, report: Report, options: Options) -> str:
@@ -80,7 +85,7 @@ def _draw_files(files: Iterable[FileReport], stream: TextIO, options: Options) -
 def _draw_file(file: FileReport, options: Options, console: Console) -> list[Text]:
     from rich.text import Text
 
-    from doctor.output.finding import draw_findings
+    from doctor.output.finding import draw_findings, hang
     from doctor.output.outcome import draw_outcome
 
     lines = _draw_heading(file, options)
@@ -88,8 +93,8 @@ def _draw_file(file: FileReport, options: Options, console: Console) -> list[Tex
         lines += draw_outcome(file, options, console)
         if file.diagnostics and file.fix.changed:
             lines += [Text(""), Text("left after it:" if not options.dry_run else "would be left after it:", "bold")]
-    lines += draw_findings(file.diagnostics, file.path, options, console)
-    lines += [Text(""), _draw_verdict(file)]
+    lines += draw_findings(file.diagnostics, file.path, options, console, () if file.format == "request" else file.targets or WIRES)
+    lines += [Text(""), *_draw_wires(file, options, console), *hang(_draw_verdict(file), 2, console, options.width)]
     command = _suggest_after_fix(file, options) if file.fix is not None else suggest_next(file, options)
     if command:
         label, _, rest = command.partition(": ") if file.fix is not None else ("next", "", command)
@@ -97,14 +102,30 @@ def _draw_file(file: FileReport, options: Options, console: Console) -> list[Tex
     return lines
 
 
+def _draw_wires(file: FileReport, options: Options, console: Console) -> list[Text]:
+    """What the providers say beside what the findings quote: answers of targets, and on what others depend."""
+    from rich.text import Text
+
+    from doctor.output.finding import draw_answers, hang
+
+    lines = [] if file.format == "request" else draw_answers(list_unseen_answers(file), console, options.width)
+    for wire, depends in list_doubts(file) if file.format != "request" else ():
+        lines += hang(
+            Text.assemble((f"  {wire} may refuse it: ", "bold"), f"it depends on {neutralise(depends)}"), 9, console, options.width
+        )
+    return lines
+
+
 def _draw_heading(file: FileReport, options: Options) -> list[Text]:
     from rich.text import Text
 
-    if file.events_path:
+    if file.format == "request":
+        events = ""
+    elif file.events_path:
         events = f"{file.events_path.replace(chr(92), '/').rsplit('/', 1)[-1]} {count_of(file.event_lines, 'line')}"
     else:
         events = "events not read" if "--no-events" in options.carried else "no event log"
-    facts = " · ".join([file.format or "unknown format", count_of(file.rows, "row"), neutralise(events)])
+    facts = " · ".join(fact for fact in (file.format or "unknown format", _count_rows(file), neutralise(events)) if fact)
     path = shorten_path(file.path, max(24, options.width - len(facts) - 3))
     if len(path) + len(facts) + 3 <= options.width:
         return [Text.assemble((path, "bold underline"), "   ", (facts, "dim"))]

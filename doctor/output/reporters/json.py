@@ -13,6 +13,7 @@ from doctor.findings import AppliedFix, Diagnostic, FileReport, FixReport, Inter
 from doctor.output.options import Options
 from doctor.output.summary import Summary, summarise
 from doctor.output.text import escape_in_json, replace_surrogates
+from doctor.refusals import WireVerdict
 
 SCHEMA_VERSION = 1
 
@@ -57,7 +58,10 @@ def _build_file(file: FileReport, options: Options) -> dict[str, Any]:
         "format": file.format,
         "session_id": file.session_id,
         "verdict": file.verdict,
-        "wires": dict(getattr(file, "wires", None) or {}),
+        "wires": {one.wire: _build_answer(one) for one in file.wires},
+        "targets": list(file.targets),
+        "aim": file.aim or None,
+        "model": file.model or None,
         "rows": file.rows,
         "events_path": file.events_path or None,
         "event_lines": file.event_lines,
@@ -80,10 +84,23 @@ def _build_diagnostic(found: Diagnostic, options: Options) -> dict[str, Any]:
         "byte_offset": found.byte_offset,
         "ids": list(found.ids),
         "related": [{"path": row.path, "line": row.line, "message": row.label, "role": row.role} for row in found.related],
-        "wires": dict(getattr(found, "wires", None) or {}),
+        "wires": dict(found.wires),
         "why": found.why or None,
         "intervals": [_build_interval(interval, options) for interval in found.intervals],
         "fix": {"safety": found.fix.safety.name.lower(), "summary": found.fix.title} if found.fix is not None else None,
+    }
+
+
+def _build_answer(verdict: WireVerdict) -> dict[str, Any]:
+    """The first violation is what the provider would answer; a mere doubt says on what it depends."""
+    first = verdict.violations[0] if verdict.violations else None
+    return {
+        "answer": verdict.answer,
+        "rule": first.rule if first is not None else None,
+        "text": first.text or None if first is not None else None,
+        "lines": [line + 1 for line in first.lines] if first is not None else [],
+        "depends": first.depends or None if first is not None else None,
+        "violations": len(verdict.violations),
     }
 
 
@@ -107,6 +124,7 @@ def _build_fix(done: FixReport, options: Options) -> dict[str, Any]:
         "backup": done.backup or None,
         "receipt": done.receipt or None,
         "quarantine": done.quarantine or None,
+        "warning": done.warning or None,
         "before": [_build_diagnostic(found, options) for found in done.before],
     }
     if options.show_diff:
@@ -115,7 +133,15 @@ def _build_fix(done: FixReport, options: Options) -> dict[str, Any]:
 
 
 def _build_applied(fix: AppliedFix) -> dict[str, Any]:
-    return {"code": fix.code, "summary": fix.title, "safety": fix.safety.name.lower(), "round": fix.round, "source": fix.source or None}
+    return {
+        "code": fix.code,
+        "summary": fix.title,
+        "safety": fix.safety.name.lower(),
+        "round": fix.round,
+        "source": fix.source or None,
+        "recoverable": fix.recoverable,
+        "missing": list(fix.missing),
+    }
 
 
 def _clean(value: Any) -> Any:

@@ -42,12 +42,13 @@ def write_plan(
     if output is not None:
         with files.explain_errors(output):
             return _write_copy(session, plan, output, force)
+    # Also where nothing would be changed: what a live session needs can't be known before it is quiet.
+    if session.liveness.is_live and not force:
+        raise DoctorError("live", f"{path} is in use: {session.liveness.reason}; close the session, or insist with --force", path)
     if not plan.changed:
         return Written("")
     if not isinstance(session.transcript.source, FileSource):
         raise DoctorError("usage", f"{path} is not a file that can be replaced; say where to write with --output", path)
-    if session.liveness.is_live and not force:
-        raise DoctorError("live", f"{path} is in use: {session.liveness.reason}; close the session, or insist with --force", path)
     real = os.path.realpath(path)
     with files.explain_errors(real):
         files.require_writable(real)

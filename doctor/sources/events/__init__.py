@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from doctor.eventlog import EventLog
+from doctor.eventlog import EventLog, Moment
 from doctor.sources.events.boiling import Event
 from doctor.sources.events.envelope import BLOCK_BYTES, scan_log
 from doctor.sources.events.executions import follow_executions
@@ -17,6 +17,12 @@ from doctor.sources.events.sightings import list_problems, select_own
 from doctor.sources.source import FileSource
 
 __all__ = ["read_events", "read_result"]
+
+MOMENTS = frozenset((
+    "provider:error", "provider:tool_sequence_repaired", "session:resume", "session:fork", "session:end", "cancel:requested",
+    "cancel:completed", "context:compaction", "context:post_compact",
+))  # fmt: skip
+"""Events that are kept as a Moment each. session:start is none: clients of some months wrote it before every execution."""
 
 
 def read_events(path: str, session_id: str, block_bytes: int = BLOCK_BYTES) -> EventLog:
@@ -41,5 +47,29 @@ def _interpret(log: EventLog, events: list[Event]) -> None:
     log.overlaps, log.abandoned = find_overlaps(story)
     log.runs = list_runs(pairs, story.callers)
     log.requests = list_requests(story, pairs)
+    owners = story.callers
+    log.moments = tuple(
+        Moment(event.line, event.time, event.name, owners[event.line].start.line if event.line in owners else -1, event.text)
+        for event in events
+        if event.name in MOMENTS
+    )
     log.steered = frozenset(event.text_key for event in events if event.name == "orchestrator:steering_injected")
+    log.provider, log.model = _find_client(events)
     log.compacted_line = max((event.line for event in events if event.name in ("context:compaction", "context:post_compact")), default=-1)
+
+
+def _find_client(events: list[Event]) -> tuple[str, str]:
+    """The provider and the model of the loop's last request. Other requests, such as those that name a session, have models of their own;
+    the loop's own is the first that is sent behind its `provider:request`."""
+    provider = ""
+    sent: Event | None = None
+    for event in reversed(events):
+        if event.name == "llm:request":
+            sent = event
+        elif event.name == "provider:request":
+            provider = provider or event.provider
+            if sent is not None:
+                break
+    if sent is None:
+        return provider, ""
+    return provider or sent.provider, sent.model if sent.provider in ("", provider or sent.provider) else ""

@@ -18,7 +18,7 @@ class Event(NamedTuple):
     """One event of interest. Empty strings, 0 and -1 stand for "not said".
 
     `text`: a prompt, a reply, a steered text or an error, cut. `text_key`: hash() of the whole text, 0 when redacted or not there.
-    `number`: the iteration of a provider:request. `offset`, `length`: the record's byte span, for ends of tool runs.
+    `number`: the iteration of a provider:request. `offset`, `length`: the record's byte span, for ends of tool runs; starts of executions have the offset alone.
     """
 
     line: int
@@ -36,6 +36,9 @@ class Event(NamedTuple):
     redacted: bool = False
     offset: int = -1
     length: int = 0
+    provider: str = ""
+    model: str = ""
+    """Of requests: whom they went to, as the client calls it."""
 
 
 def boil_event(row: Fields, data: Fields, raw: bytes, line: int, offset: int) -> Event:
@@ -48,8 +51,9 @@ def boil_event(row: Fields, data: Fields, raw: bytes, line: int, offset: int) ->
     return BOILERS[name](base, row, data, raw, offset)
 
 
-def boil_head(row: Fields, line: int, name: str, time: str) -> Event:
-    """The Event of an llm:* line of which only the envelope was read; `row` is {} when even that could not be."""
+def boil_head(row: Fields, line: int, name: str, time: str, data: Fields) -> Event:
+    """The Event of an llm:* line of which only the envelope was read; `row` is {} when even that could not be. `data`: what is known of
+    the payload."""
     status, session_id, error = row.get("status"), row.get("session_id"), row.get("error")
     return Event(
         line,
@@ -64,7 +68,13 @@ def boil_head(row: Fields, line: int, name: str, time: str) -> Event:
         intern(status) if status.__class__ is str else "",
         0,
         _read_id(row.get("request_id")),
+        provider=read_name(data.get("provider")),
+        model=read_name(data.get("model")),
     )
+
+
+def read_name(value: Any) -> str:
+    return intern(value) if value.__class__ is str else ""
 
 
 def read_error(value: Any) -> str:
@@ -104,9 +114,9 @@ def _boil_status(base: Base, row: Fields, data: Fields, raw: bytes, offset: int)
 def _boil_start(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
     text = data.get("prompt")
     if text.__class__ is not str or not text:
-        return Event(*base)
+        return Event(*base, offset=offset)
     is_redacted = b"[REDACTED" in raw or _is_marked_redacted(row, data)
-    return Event(*base, "", "", "", text[:LONGEST_TEXT], 0 if is_redacted else hash(text), redacted=is_redacted)
+    return Event(*base, "", "", "", text[:LONGEST_TEXT], 0 if is_redacted else hash(text), redacted=is_redacted, offset=offset)
 
 
 def _boil_reply(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
@@ -122,7 +132,7 @@ def _boil_steering(base: Base, row: Fields, data: Fields, raw: bytes, offset: in
 
 def _boil_request(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
     number = data.get("iteration")
-    return Event(*base, "", "", "", "", 0, "", number if number.__class__ is int else 0)
+    return Event(*base, "", "", "", "", 0, "", number if number.__class__ is int else 0, provider=read_name(data.get("provider")))
 
 
 def _boil_refusal(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:

@@ -30,6 +30,9 @@ _HEAD = re.compile(
     rb'"schema": ?\{"name": ?"amplifier\.log", ?"ver": ?"[0-9.]+"\}, ?"event": ?"([^"\\\x80-\xff]{1,80})"'
 )
 _DATA = re.compile(rb', ?"data": ?\{')
+_CLIENT = re.compile(rb'"(provider|model)": ?"([^"\\\x80-\xff]{1,200})"')
+_CONVERSATION = re.compile(rb'"(?:messages|raw|request|system|tools)": ?[\[{"]')
+"""Where the embedded conversation begins: what it says of models is not the client's word."""
 _NEXT = b'{"ts":'
 _MARK = b"\xef\xbb\xbf"
 _WHOLE, _HEAD_ONLY = 1, 2
@@ -142,7 +145,7 @@ class Scan:
                 return
             self.events.append(boil_event(row, data, raw, line, offset))
         elif name in HEAD_ONLY:
-            self.events.append(boil_head(row, line, name, _read_time(row)))
+            self.events.append(boil_head(row, line, name, _read_time(row), data))
         if line > self._timed_line:
             self.last_time, self._timed_line = _read_time(row) or self.last_time, line
 
@@ -151,7 +154,8 @@ class Scan:
         found = _HEAD.match(raw)
         data = _DATA.search(raw, found.end())
         row = parse_record(raw[: data.start()] + b"}") if data else None
-        self.events.append(boil_head(row or {}, line, found[2].decode(), found[1].decode()))
+        known = _read_client(raw, data.end()) if data and found[2] == b"llm:request" else {}
+        self.events.append(boil_head(row or {}, line, found[2].decode(), found[1].decode(), known))
 
     def _take_damaged(self, raw: bytes, line: int, offset: int) -> None:
         records = find_records(raw)
@@ -181,6 +185,13 @@ class Scan:
         if not self.copies:
             self.first_copy = line
         self.copies += 1
+
+
+def _read_client(raw: bytes, start: int) -> JsonObject:
+    """The provider and the model of a request, as far as its first bytes name them."""
+    conversation = _CONVERSATION.search(raw, start)
+    stop = conversation.start() if conversation else len(raw)
+    return {name.decode(): value.decode() for name, value in reversed(_CLIENT.findall(raw, start, stop))}
 
 
 def _read_time(row: JsonObject) -> str:

@@ -18,8 +18,8 @@ MOST_OPEN = 16
 
 
 class Story(NamedTuple):
-    """What follow_executions found. `callers`: the execution by the line of a tool:pre. `deaths`: lines of events that say that a
-    process or a turn came to its end or began anew."""
+    """What follow_executions found. `callers`: the execution by the line of a tool:pre or a provider:error. `deaths`: lines of events
+    that say that a process or a turn came to its end or began anew."""
 
     traces: list[Trace]
     callers: dict[int, Trace]
@@ -160,7 +160,11 @@ class _Follower:
     def answer(self, event: Event) -> None:
         asked = self.sent.pop(event.request_id, None) if event.request_id else None
         if asked is None:
+            # Older clients give requests no id: with one execution open, the answer is to its last request, good enough to draw it.
+            if not event.request_id and len(self.open) == 1:
+                self.open[0].end_request(event)
             return
+        asked.end = event
         trace = asked.trace
         if event.status == "error":
             asked.error_line, asked.error, asked.is_answered = event.line, event.text, False
@@ -179,9 +183,11 @@ class _Follower:
         failed = [trace for trace in candidates if trace.failed]
         trace = max(failed, key=lambda trace: trace.last.line) if failed else candidates[-1]
         trace.failed = True
+        self.callers[event.line] = trace
         if trace.asked:
             asked = trace.asked[-1]
             asked.error_line, asked.error = event.line, event.text or asked.error
+            asked.end = asked.end or event
         self._touch(trace, event)
 
     def note_repair(self, event: Event) -> None:

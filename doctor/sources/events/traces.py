@@ -27,7 +27,7 @@ class Sign(NamedTuple):
 class Asked:
     """One provider:request and what became of it."""
 
-    __slots__ = ("error", "error_line", "event", "is_answered", "open_elsewhere", "repaired_line", "sent_line", "trace")
+    __slots__ = ("end", "error", "error_line", "event", "is_answered", "open_elsewhere", "repaired_line", "sent_line", "trace")
 
     def __init__(self, event: Event, trace: Trace, open_elsewhere: tuple[int, ...]) -> None:
         self.event = event
@@ -39,6 +39,7 @@ class Asked:
         self.error_line = -1
         self.error = ""
         self.repaired_line = -1
+        self.end: Event | None = None
 
 
 class Trace:
@@ -87,6 +88,11 @@ class Trace:
         self.text_key = event.text_key
         self.is_submitted = False
 
+    def end_request(self, event: Event) -> None:
+        """Notes what seems to be the answer to the last request. It proves nothing, and changes nothing else."""
+        if self.asked and self.phase == "asked" and self.asked[-1].end is None:
+            self.asked[-1].end = event
+
     def close(self, event: Event, kind: str, status: str) -> None:
         """Notes an end. orchestrator:complete knows best how it ended; session:end knows least."""
         self.closes[kind] = event.line
@@ -110,4 +116,5 @@ class Trace:
             last_line=self.last.line,
             last_time=self.last.time,
             response=self.response,
+            offset=self.start.offset,
         )

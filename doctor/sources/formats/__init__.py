@@ -10,6 +10,8 @@ from doctor.errors import DoctorError
 from doctor.model import Source
 
 ROWS_LOOKED_AT = 20
+ROLE_COMES_FIRST = 80
+"""Bytes of a row in which a transcript names the role: what has it there is no body over several lines, however damaged."""
 
 
 def detect_format(source: Source, path: str) -> ModuleType:
@@ -22,17 +24,46 @@ def detect_format(source: Source, path: str) -> ModuleType:
     from doctor.sources.formats import amplifier
 
     with source.open() as stream:
-        for _, raw in zip(range(ROWS_LOOKED_AT), stream, strict=False):
+        for number, raw in zip(range(ROWS_LOOKED_AT), stream, strict=False):
             try:
                 row = orjson.loads(raw)
             except ValueError:
+                if number == 0 and raw[:1] in (b"{", b"[") and b'"role"' not in raw[:ROLE_COMES_FIRST] and _is_request(_read_whole(source)):
+                    return _load_request()
                 continue
+            if number == 0 and isinstance(row, list) and _is_request(row):
+                return _load_request()
             if not isinstance(row, dict):
                 continue
             if "role" in row:
                 return amplifier
+            if _is_request(row):
+                return _load_request()
             refuse_foreign(row, path)
     return amplifier
+
+
+def _load_request() -> ModuleType:
+    from doctor.sources.formats import request
+
+    return request
+
+
+def _is_request(value: object) -> bool:
+    """Whether a parsed value is a request body, or a list of them. The sure signs come first: most rows need no closer look."""
+    first = value[0] if isinstance(value, list) and value else value
+    if not isinstance(first, dict) or "role" in first or not (first.keys() & {"messages", "contents", "input", "request", "body"}):
+        return False
+    return bool(_load_request().is_request(first))
+
+
+def _read_whole(source: Source) -> object:
+    """The value of a file that is one JSON text over several lines, or one with lone surrogates; None when it is not."""
+    data = source.read(0, source.size)
+    try:
+        return orjson.loads(data)
+    except ValueError:
+        return _load_request().parse_body(data)
 
 
 def refuse_foreign(row: dict[str, object], path: str) -> None:
@@ -44,6 +75,4 @@ def refuse_foreign(row: dict[str, object], path: str) -> None:
     if row.get("type") in ("session_meta", "response_item", "event_msg", "turn_context"):
         raise DoctorError("unreadable", f"{path} looks like a Codex rollout; this version reads Amplifier transcripts only", path)
     if isinstance(row.get("messages"), list) or isinstance(row.get("contents"), list) or isinstance(row.get("input"), list):
-        raise DoctorError(
-            "unreadable", f"{path} looks like a request body or an export; this version reads Amplifier transcripts only", path
-        )
+        raise DoctorError("unreadable", f"{path} looks like an export; this version reads Amplifier transcripts only", path)

@@ -6,7 +6,7 @@ import json
 from typing import Any, NamedTuple
 
 from doctor.errors import DoctorError
-from doctor.model import Source
+from doctor.model import Source, Transcript
 
 NAME = "request"
 LISTS = ("messages", "contents", "input")
@@ -85,6 +85,17 @@ def _tell_block(block: Any) -> str:
     return "openai-chat" if kind in ("image_url", "input_audio", "refusal", "file") else ""
 
 
+def read_transcript(source: Source, path: str) -> Transcript:
+    """A Transcript of this format without messages: bodies are no stored conversation, `read_requests` gives them. Lines are counted."""
+    transcript = Transcript(path, NAME, source)
+    offset = 0
+    with source.open() as stream:
+        for raw in stream:
+            offset += len(raw)
+            transcript.starts.append(offset)
+    return transcript
+
+
 def read_requests(source: Source, path: str) -> list[RequestBody]:
     """All bodies of a file. Lines that hold something else are passed over.
 
@@ -94,8 +105,8 @@ def read_requests(source: Source, path: str) -> list[RequestBody]:
     """
     data = source.read(0, source.size)
     found: list[RequestBody] = []
-    whole = _parse(data)
-    rows = [(0, whole)] if whole is not None else [(line, _parse(raw)) for line, raw in enumerate(data.split(b"\n"))]
+    whole = parse_body(data)
+    rows = [(0, whole)] if whole is not None else [(line, parse_body(raw)) for line, raw in enumerate(data.split(b"\n"))]
     if isinstance(whole, list):
         rows = list(enumerate(whole))
     for line, row in rows:
@@ -107,7 +118,8 @@ def read_requests(source: Source, path: str) -> list[RequestBody]:
     return found
 
 
-def _parse(data: bytes) -> Any:
+def parse_body(data: bytes) -> Any:
+    """The value of a JSON text; lone surrogates are let through. None when it is none."""
     try:
         return json.loads(data.decode("utf-8", "surrogateescape").lstrip("\ufeff"))
     except (ValueError, RecursionError):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from doctor.eventlog import Execution
 from doctor.sources.events import envelope, read_events
 from doctor.sources.events.envelope import HEAD_BYTES, TAIL_BYTES, scan_log
 from doctor.sources.source import MemorySource
@@ -120,6 +122,11 @@ def test_event_name_with_an_escape_or_other_key_order_is_parsed_whole(tmp_path: 
     assert read.executions[0].start_time == "2026-01-01T00:00:00Z"
 
 
+def forget_offsets(executions: Iterable[Execution]) -> list[Execution]:
+    """Bytes before a line that differ move its offset, and nothing else."""
+    return [execution._replace(offset=0) for execution in executions]
+
+
 def test_compact_separators_are_the_same_log(tmp_path: Path) -> None:
     log = LogWriter()
     write_turn(log, "hi", "a")
@@ -129,6 +136,7 @@ def test_compact_separators_are_the_same_log(tmp_path: Path) -> None:
     assert [run._replace(offset=0, length=0) for run in read.pop("runs").values()] == [
         run._replace(offset=0, length=0) for run in expected.pop("runs").values()
     ]
+    read["executions"], expected["executions"] = forget_offsets(read["executions"]), forget_offsets(expected["executions"])
     assert read == expected
 
 
@@ -141,7 +149,7 @@ def test_carriage_returns_and_a_byte_order_mark_do_no_harm(tmp_path: Path) -> No
     log.lines[0] = b"\xef\xbb\xbf" + log.lines[0]
     marked = log.read(tmp_path)
     assert marked.problems == ()
-    assert marked.executions == plain.executions
+    assert forget_offsets(marked.executions) == forget_offsets(plain.executions)
 
 
 def test_separators_that_python_takes_for_line_ends_are_text(tmp_path: Path) -> None:

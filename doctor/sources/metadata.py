@@ -1,0 +1,64 @@
+"""metadata.json beside a transcript, and the client's backup of it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+import orjson
+
+METADATA = "metadata.json"
+BACKUP = METADATA + ".backup"
+
+
+class Metadata(NamedTuple):
+    """`value` is None when neither file can be read. `problem` says what is wrong with metadata.json, "" when it is fine or not there."""
+
+    value: dict[str, Any] | None
+    problem: str
+
+
+def read_metadata(folder: str) -> Metadata:
+    """Reads metadata.json as the client does: from its backup where the file itself can't be used."""
+    value, problem = _read_object(os.path.join(folder, METADATA))
+    if value is None and problem:
+        value, _ = _read_object(os.path.join(folder, BACKUP))
+    return Metadata(value, problem)
+
+
+def _read_object(path: str) -> tuple[dict[str, Any] | None, str]:
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read()
+    except FileNotFoundError:
+        return None, ""
+    except OSError as error:
+        return None, f"it can't be opened: {error.strerror or error}"
+    try:
+        value = orjson.loads(data)
+    except ValueError:
+        return _read_leniently(data)
+    if isinstance(value, dict):
+        return value, ""
+    return None, f"it holds {_name_type(value)} where an object belongs"
+
+
+def _read_leniently(data: bytes) -> tuple[dict[str, Any] | None, str]:
+    """The client's own parser takes more than the fast one: NaN, lone surrogates."""
+    import json
+
+    if not data.strip():
+        return None, "it is empty"
+    try:
+        value = json.loads(data)
+    except UnicodeDecodeError:
+        return None, "it is not UTF-8"
+    except (ValueError, RecursionError) as error:
+        place = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
+        return None, f"it is not JSON{place}"
+    return (value, "") if isinstance(value, dict) else (None, f"it holds {_name_type(value)} where an object belongs")
+
+
+def _name_type(value: object) -> str:
+    names = {list: "a list", str: "a string", bool: "true or false", int: "a number", float: "a number"}
+    return names.get(type(value), "null")
