@@ -214,7 +214,7 @@ def _write(session: Session, plan: Plan, wish: _Wish, how: Mapping[str, Any], do
     from doctor.repair.storage import write_plan
     from doctor.sources.liveness import find_client_locks
 
-    locks = find_client_locks(session.session_id, how["state_home"])
+    locks = find_client_locks(session.session_id or os.path.basename(session.folder or ""), how["state_home"])
     written = write_plan(session, plan, now=how["now"], output=wish.output, force=wish.force, client_locks=locks)
     return done._replace(written=written.path, backup=written.backup, receipt=written.receipt, quarantine=written.quarantine)
 

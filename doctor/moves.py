@@ -135,12 +135,13 @@ def restore_or_take_out(session: Session, line: int, prefix: bytes, suffix: byte
 
     A file of which nothing would be left is not emptied: that is for a person to decide.
     """
+    if not session.transcript.messages:
+        # AD107 brings the whole backup back where there is one.
+        return Fix("no row of this file can be read: restore it from a copy", Safety.MANUAL)
     whole = find_in_backup(session, line, prefix, suffix)
     if whole is not None:
         edits = (Edit(line, line + 1, (whole,)),)
         return Fix(f"restore row {line + 1} from the client's backup", Safety.SAFE, edits, (line,), "transcript.jsonl.backup")
-    if not session.transcript.messages:
-        return Fix("no row of this file can be read: restore it from a copy", Safety.MANUAL)
     return Fix(f"take the unreadable line {line + 1} out, into the quarantine", Safety.SAFE, (delete_line(line),), (line,))
 
 

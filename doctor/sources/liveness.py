@@ -21,6 +21,9 @@ JUST_NOW_SECONDS = 3
 QUIET = Liveness(False, "")
 
 
+TAIL_BYTES = 256 * 1024
+
+
 def probe_liveness(
     *,
     session_id: str,
@@ -45,6 +48,8 @@ def probe_liveness(
         return found
     recent = _probe_folder(path, now) if path else ""
     recent = recent or _probe_times(log, metadata, now)
+    if not recent and path and log is not None and log.open_execution is not None and any(run.end_line < 0 for run in log.runs.values()):
+        recent = _probe_delegates(os.path.dirname(path), session_id, now)
     if recent:
         return Liveness(True, recent)
     if path and writers is None and (thorough or _has_hint(path, log, now)):
@@ -96,6 +101,29 @@ def _probe_times(log: EventLog | None, metadata: Mapping[str, Any] | None, now: 
         age = _find_age(str(metadata.get("last_updated", "")), now)
         return f"it is in progress and its last checkpoint is {age} seconds old" if age is not None else ""
     return ""
+
+
+def _probe_delegates(folder: str, session_id: str, now: float) -> str:
+    """A delegate at work: its parent's log is silent for as long as it takes, which was nine hours in one report."""
+    from doctor.sources.siblings import find_events, list_children
+
+    for child in list_children(folder, session_id):
+        events = find_events(child)
+        age = _find_age(_read_last_time(events), now) if events is not None else None
+        if age is not None:
+            return f"a call is open and the last event of its delegate {os.path.basename(child)} is {age} seconds old"
+    return ""
+
+
+def _read_last_time(path: str) -> str:
+    """The last time stamp near the end of an event log; a line whose head lies further back is not looked for."""
+    try:
+        with open(path, "rb", buffering=0) as stream:
+            stream.seek(max(0, os.fstat(stream.fileno()).st_size - TAIL_BYTES))
+            found = re.findall(rb'"ts": ?"([^"]{10,40})"', stream.read(TAIL_BYTES) or b"")
+    except OSError:
+        return ""
+    return found[-1].decode("ascii", "replace") if found else ""
 
 
 def _find_age(stamp: str, now: float) -> int | None:
@@ -177,7 +205,7 @@ def _explain_absence(owner: dict[str, object]) -> str:
         return "it says that it left"
     if owner.get("hostname") != _name_host():
         return "that is another host, and nobody holds the lock"
-    if not isinstance(pid, int) or pid <= 0:
+    if not isinstance(pid, int) or not 0 < pid < 2**31:
         return "it names no process"
     try:
         os.kill(pid, 0)

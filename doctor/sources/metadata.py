@@ -28,6 +28,8 @@ def read_metadata(folder: str) -> Metadata:
 
 def _read_object(path: str) -> tuple[dict[str, Any] | None, str]:
     try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            return None, "it is no regular file"
         with open(path, "rb") as stream:
             data = stream.read()
     except FileNotFoundError:

@@ -44,15 +44,17 @@ def read_session(
     folder = os.path.dirname(real) if real else None
     metadata = read_metadata(folder) if folder else Metadata(None, "")
     session_id = _find_session_id(path, folder, metadata)
-    log = _read_event_log(folder, events, session_id)
+    log = _read_event_log(folder, events, session_id, metadata)
     transcript = detect_format(source, path).read_transcript(source, path)
     liveness = Liveness(False, "")
     if folder:
         from doctor.sources.liveness import probe_liveness
 
+        # Whoever leaves the log out, or names another one, must not come into a session that its own log knows to be live.
+        own_log = log if events is None else _read_event_log(folder, None, session_id, metadata)
         liveness = probe_liveness(
-            session_id=session_id,
-            log=log,
+            session_id=session_id or os.path.basename(folder),
+            log=own_log,
             now=now,
             state_home=state_home,
             path=real,
@@ -114,7 +116,7 @@ def _has_changed(source: Source) -> bool:
         return True
 
 
-def _read_event_log(folder: str | None, events: str | bool | None, session_id: str) -> EventLog | None:
+def _read_event_log(folder: str | None, events: str | bool | None, session_id: str, metadata: Metadata) -> EventLog | None:
     if events is False:
         return None
     path = events if isinstance(events, str) else None
@@ -124,11 +126,16 @@ def _read_event_log(folder: str | None, events: str | bool | None, session_id: s
         return None
     from doctor.sources.events import read_events
 
-    if isinstance(events, str):
-        return read_events(path, "")
     log = read_events(path, session_id)
+    if log.executions or log.runs or not log.line_count:
+        return log
+    named = str(metadata.value.get("session_id") or "") if metadata.value else ""
+    if named and named == session_id:
+        if isinstance(events, str):
+            raise DoctorError("usage", f"--events: {path} holds nothing of session {session_id}; name the log of this session", path)
+        return log
     # A copied or renamed folder no longer has the name that its events carry.
-    return log if log.executions or not log.line_count else read_events(path, "")
+    return read_events(path, named)
 
 
 def _read_recorded(log: Any, run: Any) -> Any:

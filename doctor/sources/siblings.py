@@ -64,7 +64,8 @@ def find_sibling(folder: str, session_id: str) -> Sibling:
 
 def find_events(folder: str) -> str | None:
     """The event log of a session's folder."""
-    return next((path for name in EVENTS if os.path.isfile(path := os.path.join(folder, name))), None)
+    found = [path for name in EVENTS if os.path.isfile(path := os.path.join(folder, name))]
+    return next((path for path in found if os.path.getsize(path)), found[0] if found else None)
 
 
 def find_events_elsewhere(folder: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from stat import S_ISREG
 from typing import BinaryIO
 
 from doctor.errors import DoctorError
@@ -28,6 +29,9 @@ class FileSource:
             status = os.stat(path)
         except OSError as error:
             raise explain_os_error(path, error) from error
+        if not S_ISREG(status.st_mode):
+            # Opening a pipe waits for somebody to write into it, for ever.
+            raise DoctorError("unreadable", f"can't read {path}: it is no regular file", path)
         self.size = status.st_size
         self.identity = identify(status)
 

@@ -67,7 +67,8 @@ def _walk_folder(path: str) -> list[str]:
         if TRANSCRIPT in files:
             found.append(os.path.join(folder, TRANSCRIPT))
     if found:
-        return found
+        # A folder that can't be listed may hold a session: its transcript is named, so that reading it says why it can't be judged.
+        return found + [os.path.join(folder, TRANSCRIPT) for folder in denied]
     if denied:
         raise DoctorError("unreadable", f"can't read {denied[0]}: no permission to list it", path)
     if find_events(path) is not None:

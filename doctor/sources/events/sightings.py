@@ -11,15 +11,11 @@ from doctor.sources.events.envelope import Scan
 
 
 def select_own(events: list[Event], session_id: str) -> tuple[list[Event], list[Event]]:
-    """(own, foreign) events. Rows without a session id are own.
-
-    Of a log that does not know `session_id` at all, the session that most of its events name is taken: its folder was renamed or copied.
-    """
-    ids = {event.session_id for event in events} - {""}
-    if len(ids) < 2:
+    """(own, foreign) events. Rows without a session id are own. Without `session_id` the one that most events name is taken."""
+    ids = Counter(event.session_id for event in events if event.session_id)
+    if not ids:
         return events, []
-    if session_id not in ids:
-        session_id = Counter(event.session_id for event in events if event.session_id).most_common(1)[0][0]
+    session_id = session_id or ids.most_common(1)[0][0]
     own = [event for event in events if not event.session_id or event.session_id == session_id]
     foreign = [event for event in events if event.session_id and event.session_id != session_id]
     return own, foreign

@@ -1,0 +1,138 @@
+"""Kinds of trouble that random damage hardly ever makes: each was found by somebody who tried to break the doctor."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from doctor import check, examples, fix
+from tests.support.cases import NOW
+
+NOTHING: dict[str, str] = {}
+
+
+def write(folder: Path, **files: str | bytes) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    names = {"events": "events.jsonl", "metadata": "metadata.json", "backup": "transcript.jsonl.backup", "transcript": "transcript.jsonl"}
+    for key, text in files.items():
+        (folder / names[key]).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder / "transcript.jsonl"
+
+
+def list_codes(path: Path, **options: object) -> list[str]:
+    report = check(str(path), now=NOW, environment=NOTHING, **options)
+    return [found.code for file in report.files for found in file.diagnostics if found.severity == "error"]
+
+
+def fix_file(path: Path, **options: object) -> bytes:
+    report = fix(str(path), dry_run=False, now=NOW, environment=NOTHING, **options)
+    assert not report.errors, report.errors
+    return path.read_bytes()
+
+
+def test_results_of_reused_ids_are_never_guessed_at(tmp_path: Path) -> None:
+    rows = examples.user("one") + examples.call("call_0") + examples.user("two") + examples.call("call_0").replace("{}", '{"c": 2}')
+    rows += examples.result("call_0", "RES-1") + examples.result("call_0", "RES-2") + examples.reply("f1")
+    path = write(tmp_path, transcript=rows)
+    assert list_codes(path)
+    assert fix_file(path) == rows.encode()
+
+
+def test_the_log_of_an_answered_call_is_not_used_for_another_one_of_its_id(tmp_path: Path) -> None:
+    rows = examples.user("one") + examples.call("call_0") + examples.result("call_0", "first") + examples.reply("x")
+    rows += examples.user("two") + examples.call("call_0").replace("{}", '{"c": 2}')
+    log = examples.event(0, "execution:start", prompt="one") + examples.event(1, "tool:pre", tool_name="bash", tool_call_id="call_0")
+    log += examples.event(2, "tool:post", tool_name="bash", tool_call_id="call_0", result="FIRST")
+    path = write(tmp_path, transcript=rows, events=log)
+    assert b"FIRST" not in fix_file(path)
+
+
+def test_a_call_that_is_polled_with_one_id_is_no_copy(tmp_path: Path) -> None:
+    rows = examples.user("u") + (examples.call("call_0") + examples.result("call_0", "pending"))
+    rows += examples.call("call_0") + examples.result("call_0", "done") + examples.reply("x")
+    path = write(tmp_path, transcript=rows)
+    assert list_codes(path) == []
+    assert fix_file(path) == rows.encode()
+
+
+def test_results_of_another_session_are_not_used(tmp_path: Path) -> None:
+    log = examples.event(0, "execution:start", prompt="u") + examples.event(1, "tool:pre", tool_name="bash", tool_call_id="a")
+    log += examples.event(2, "tool:post", tool_name="bash", tool_call_id="a", result="FOREIGN")
+    path = write(tmp_path / "s9", transcript=examples.user("u") + examples.call("a"), events=log, metadata='{"session_id": "s9"}')
+    other = tmp_path / "other.jsonl"
+    other.write_text(log)
+    report = check(str(path), now=NOW, environment=NOTHING, events=str(other))
+    assert [failure.kind for failure in report.errors] == ["usage"]
+    assert b"FOREIGN" not in fix_file(path)
+
+
+@pytest.mark.parametrize("events", [False, "other"])
+def test_a_live_session_stays_live_whatever_log_is_named(tmp_path: Path, events: object) -> None:
+    log = examples.event(0, "execution:start", prompt="u")
+    path = write(tmp_path / "s", transcript=examples.user("u") + examples.call("a"), events=log)
+    other = tmp_path / "other.jsonl"
+    other.write_text(log + examples.event(1, "orchestrator:complete", "error"))
+    named = str(other) if events else False
+    then = 1_767_322_810.0  # ten seconds after the execution:start of `examples.event`
+    report = fix(str(path), dry_run=False, now=then, environment=NOTHING, events=named)
+    assert [failure.kind for failure in report.errors] == ["live"]
+
+
+def test_a_session_whose_delegate_is_at_work_is_live(tmp_path: Path) -> None:
+    log = examples.event(0, "execution:start", prompt="u") + examples.event(1, "tool:pre", tool_name="delegate", tool_call_id="a")
+    parent = "00000000-0000-4000-8000-000000000001"
+    child = "0000000000000000-aaaaaaaaaaaaaaaa_self"
+    rows = examples.user("u") + examples.call("a", name="delegate")
+    path = write(tmp_path / parent, transcript=rows, events=log.replace('"s"', f'"{parent}"'), metadata=json.dumps({"session_id": parent}))
+    late = examples.event(5, "provider:request", parent_id=parent).replace("T03:00", "T09:00").replace('"s"', f'"{child}"')
+    start = examples.event(2, "session:fork", parent=parent, parent_id=parent).replace('"s"', f'"{child}"')
+    write(tmp_path / child, events=start + late, metadata=json.dumps({"session_id": child, "parent_id": parent}))
+    six_hours_on = 1_767_322_800.0 + 6 * 3600 + 60
+    report = fix(str(path), dry_run=False, now=six_hours_on, environment=NOTHING)
+    assert [failure.kind for failure in report.errors] == ["live"]
+    assert child in report.errors[0].message
+
+
+@pytest.mark.parametrize("data", [b"\0" * 64, b'{"role": "us', b"garbage\n"])
+def test_a_wholly_unreadable_file_comes_back_from_its_backup(tmp_path: Path, data: bytes) -> None:
+    rows = examples.user("u") + examples.reply("x")
+    path = write(tmp_path, transcript=data, backup=rows)
+    assert fix_file(path).rstrip(b"\n") == rows.encode().rstrip(b"\n")
+
+
+def test_a_second_try_is_no_unanswered_message(tmp_path: Path) -> None:
+    log = examples.event(0, "execution:start", prompt="one") + examples.event(1, "orchestrator:complete", "error")
+    log += examples.event(2, "execution:start", prompt="again") + examples.event(3, "orchestrator:complete", "success")
+    path = write(tmp_path, transcript=examples.user("one") + examples.user("again") + examples.reply("x"), events=log)
+    report = check(str(path), now=NOW, environment=NOTHING)
+    assert report.files[0].verdict == "resumable"
+    assert not [found for found in report.files[0].diagnostics if found.severity != "info"]
+
+
+def test_a_real_result_in_the_words_of_a_placeholder_stays(tmp_path: Path) -> None:
+    answer = {"error": "unknown_error", "message": "boom"}
+    log = examples.event(0, "execution:start", prompt="u") + examples.event(1, "tool:pre", tool_name="bash", tool_call_id="a")
+    log += examples.event(2, "tool:post", tool_name="bash", tool_call_id="a", result=answer)
+    rows = examples.user("u") + examples.call("a") + examples.result("a", json.dumps(answer)) + examples.reply("x")
+    path = write(tmp_path, transcript=rows, events=log)
+    assert "AD305" not in list_codes(path)
+    assert fix_file(path) == rows.encode()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name on this system")
+@pytest.mark.parametrize("name", ["transcript.jsonl", "transcript.jsonl.backup", "metadata.json", "events.jsonl"])
+def test_a_pipe_in_a_session_folder_hangs_nothing(tmp_path: Path, name: str) -> None:
+    write(tmp_path, transcript=examples.user("u") + '{"role": "assistant", "content": "cut')
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    report = check(str(tmp_path), now=NOW, environment=NOTHING)
+    assert report.files or report.errors
+
+
+def test_deselected_rules_leave_the_verdict_open(tmp_path: Path) -> None:
+    path = write(tmp_path, transcript=examples.user("u") + examples.call("a"))
+    report = check(str(path), now=NOW, environment=NOTHING, ignore=["AD2", "AD3"])
+    assert report.files[0].verdict == "unknown"
