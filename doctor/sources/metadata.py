@@ -1,6 +1,6 @@
 """metadata.json beside a transcript, and the client's backup of it."""
 
-from __future__ import annotations
+# No postponed annotations: see doctor/findings.py.
 
 import os
 from typing import Any, NamedTuple

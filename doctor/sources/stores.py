@@ -1,6 +1,6 @@
 """From what a user names to transcripts: a file, a session folder, a tree of them, a pattern, or the id of a session in a known store."""
 
-from __future__ import annotations
+# No postponed annotations: see doctor/findings.py.
 
 import os
 import re

@@ -10,6 +10,7 @@ from doctor.errors import DoctorError
 from doctor.model import Source
 
 ROWS_LOOKED_AT = 20
+FIRST_KEY = b'{"role":'
 ROLE_COMES_FIRST = 80
 """Bytes of a row in which a transcript names the role: what has it there is no body over several lines, however damaged."""
 
@@ -23,6 +24,9 @@ def detect_format(source: Source, path: str) -> ModuleType:
     """
     from doctor.sources.formats import amplifier
 
+    if source.read(0, len(FIRST_KEY)) == FIRST_KEY:
+        # Every client that writes such rows begins them like this, and the file need not be opened and buffered a second time.
+        return amplifier
     with source.open() as stream:
         for number, raw in zip(range(ROWS_LOOKED_AT), stream, strict=False):
             try:
