@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
+from types import ModuleType
 
 from doctor.errors import DoctorError
 from doctor.rulekit import Rule
@@ -20,10 +22,7 @@ def load_rules() -> tuple[Rule, ...]:
 
     Raises DoctorError: when a rule file is not well formed, or the package is not installed (a bare checkout has no `doctor.rules`).
     """
-    try:
-        package = import_module("doctor.rules")
-    except ImportError as error:
-        raise DoctorError("internal", f"the rules are not installed ({error}); run: pip install -e .") from error
+    package = _import_rules()
     # Not pkgutil, whose import costs more than the listing; rules are files of an unpacked package.
     names = {entry.partition(".")[0] for entry in os.listdir(package.__path__[0]) if entry.startswith("ad") and entry[2:5].isdigit()}
     rules = [_load_rule(package.__name__, name) for name in sorted(names)]
@@ -32,6 +31,23 @@ def load_rules() -> tuple[Rule, ...]:
     if twice:
         raise DoctorError("internal", f"two rules share a code or a name: {', '.join(twice)}")
     return tuple(sorted(rules, key=lambda rule: rule.code))
+
+
+def _import_rules() -> ModuleType:
+    """The package `doctor.rules`: as it is installed, else the folder `rules` of the checkout that this file lies in."""
+    try:
+        return import_module("doctor.rules")
+    except ImportError as error:
+        from importlib.util import module_from_spec, spec_from_file_location
+
+        folder = os.path.join(os.path.dirname(__file__), "..", "..", "rules")
+        spec = spec_from_file_location("doctor.rules", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder])
+        if spec is None or spec.loader is None or not os.path.isdir(folder):
+            raise DoctorError("internal", f"the rules are not installed ({error}); run: pip install -e .") from error
+        package = module_from_spec(spec)
+        sys.modules["doctor.rules"] = package
+        spec.loader.exec_module(package)
+        return package
 
 
 def _load_rule(package: str, name: str) -> Rule:
