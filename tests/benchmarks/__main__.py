@@ -188,6 +188,8 @@ def print_row(row: Row) -> None:
 
 
 def main() -> int:
+    # An installed doctor has its bytecode; where the environment forbids writing it, every run would compile the sources anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description="Measures the bars as ratios to public yardsticks.")
     parser.add_argument("--quick", action="store_true", help="20 MB, 50 MB of events, 200 sessions")
     parser.add_argument("--only", action="append", choices=list(BARS), help="one bar; may be given again")
