@@ -126,16 +126,12 @@ def _read_event_log(folder: str | None, events: str | bool | None, session_id: s
         return None
     from doctor.sources.events import read_events
 
-    log = read_events(path, session_id)
-    if log.executions or log.runs or not log.line_count:
-        return log
+    # A copied or renamed folder no longer has the name that its events carry; its metadata has, and where that is silent the log itself.
     named = str(metadata.value.get("session_id") or "") if metadata.value else ""
-    if named and named == session_id:
-        if isinstance(events, str):
-            raise DoctorError("usage", f"--events: {path} holds nothing of session {session_id}; name the log of this session", path)
-        return log
-    # A copied or renamed folder no longer has the name that its events carry.
-    return read_events(path, named)
+    log = read_events(path, session_id, alias=named, guess=not named)
+    if isinstance(events, str) and named == session_id != "" and log.line_count and not (log.executions or log.runs):
+        raise DoctorError("usage", f"--events: {path} holds nothing of session {session_id}; name the log of this session", path)
+    return log
 
 
 def _read_recorded(log: Any, run: Any) -> Any:

@@ -25,14 +25,15 @@ MOMENTS = frozenset((
 """Events that are kept as a Moment each. session:start is none: clients of some months wrote it before every execution."""
 
 
-def read_events(path: str, session_id: str, block_bytes: int = BLOCK_BYTES) -> EventLog:
+def read_events(path: str, session_id: str, block_bytes: int = BLOCK_BYTES, *, alias: str = "", guess: bool = False) -> EventLog:
     """Reads an event log in one streaming pass.
 
-    `session_id`: whose events count; "" for the session that most of them belong to. Raises DoctorError when the file can't be read.
+    `session_id`: whose events count; "" for the session that most of them belong to. Of a log that does not know it, those of `alias`
+    count, and with `guess` those of the session that most of them belong to. Raises DoctorError when the file can't be read.
     """
     log = EventLog(path, FileSource(path))
     scan = scan_log(log.source, block_bytes)
-    own, foreign = select_own(scan.events, session_id)
+    own, foreign = select_own(scan.events, session_id, alias, guess)
     log.line_count = scan.line_count
     log.last_time = scan.last_time
     log.problems = list_problems(scan, foreign)

@@ -10,12 +10,17 @@ from doctor.sources.events.boiling import Event
 from doctor.sources.events.envelope import Scan
 
 
-def select_own(events: list[Event], session_id: str) -> tuple[list[Event], list[Event]]:
-    """(own, foreign) events. Rows without a session id are own. Without `session_id` the one that most events name is taken."""
+def select_own(events: list[Event], session_id: str, alias: str = "", guess: bool = False) -> tuple[list[Event], list[Event]]:
+    """(own, foreign) events. Rows without a session id are own.
+
+    Of a log that does not know `session_id`, the events of `alias` are taken, and with `guess` those of the session that most of them
+    name. Without a `session_id` it is guessed too.
+    """
     ids = Counter(event.session_id for event in events if event.session_id)
     if not ids:
         return events, []
-    session_id = session_id or ids.most_common(1)[0][0]
+    if session_id not in ids:
+        session_id = alias if alias in ids else ids.most_common(1)[0][0] if guess or not session_id else session_id
     own = [event for event in events if not event.session_id or event.session_id == session_id]
     foreign = [event for event in events if event.session_id and event.session_id != session_id]
     return own, foreign
