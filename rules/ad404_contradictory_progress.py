@@ -7,8 +7,8 @@ The user reads two answers that contradict each other; the later row was written
 Two turns overlap and each reads the state of one run at a moment of its own.
 
 ## How it is fixed
-It is only reported. The finding is certain only for the same run and the same total with no user message or restart between; without the name of
-the run it is possible at most.
+It is only reported. The finding is certain only for the same run and the same total with no user message or restart between; without
+the name of the run it is possible at most.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Every fixture folder: what is reported, what the fixed file is, and that fixing twice changes nothing.
 
-A case is a folder with `about.txt`, `input/` (the files as found on disk, one session or several below it), `expected.txt` (all findings, one
-a line), and, where they say something, `fixed/` and `expected.fixed.txt` (after the safe fixes), `fixed-unsafe/` and `expected.unsafe.txt`
+A case is a folder with `about.txt`, `input/` (the files as found on disk, one session or several below it), `expected.txt` (all findings,
+one a line), and, where they say something, `fixed/` and `expected.fixed.txt` (after the safe fixes), `fixed-unsafe/` and `expected.unsafe.txt`
 (after `--unsafe`). An absent file is a statement too: nothing changes, nothing is found. `pytest --update` writes them; read the diff.
 """
 

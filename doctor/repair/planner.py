@@ -197,7 +197,8 @@ def touches_damage(session: Session, fix: Fix | None) -> bool:
         return False
     if any(line in damaged for line in list_lines(fix)):
         return True
-    # Behind a torn line there is no line end to start from; behind glued records another record may be the last; before a byte order mark there is no place in a file.
+    # Behind a torn line there is no line end to start from; behind glued records another record may be the last; before a byte order
+    # mark there is no place in a file.
     places = {edit.start for edit in fix.edits if edit.start == edit.stop}
     return any(damaged.get(place - 1) in ("torn", "glued") or damaged.get(place) == "bom" for place in places)
 

@@ -18,7 +18,8 @@ class Event(NamedTuple):
     """One event of interest. Empty strings, 0 and -1 stand for "not said".
 
     `text`: a prompt, a reply, a steered text or an error, cut. `text_key`: hash() of the whole text, 0 when redacted or not there.
-    `number`: the iteration of a provider:request. `offset`, `length`: the record's byte span, for ends of tool runs; starts of executions have the offset alone.
+    `number`: the iteration of a provider:request. `offset`, `length`: the record's byte span, for ends of tool runs; starts of executions
+    have the offset alone.
     """
 
     line: int
