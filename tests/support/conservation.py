@@ -75,7 +75,8 @@ def find_inventions(before: bytes, after: bytes) -> list[Loss]:
 def read_pieces(data: bytes) -> list[Piece]:
     pieces = []
     for line, raw in enumerate(data.split(b"\n")):
-        body = raw.removesuffix(b"\r").removeprefix(BOM).strip(FILLER)
+        # A byte order mark and NULs hold nothing, in whatever order they stand.
+        body = raw.removesuffix(b"\r").strip(FILLER).removeprefix(BOM).strip(FILLER)
         if not body:
             continue
         row = parse(body)
