@@ -217,7 +217,7 @@ def find_unexplained_refusals(room: Room) -> list[str]:
                 rows = {line + 1 for line in violation.lines}
                 # One finding stands for all unsigned thinking of a file; a row without a usable role is sent to nobody, so that the
                 # next one counts as the first.
-                by_file = {"AN-22": "AD405", "GM-02": "AD202"}.get(violation.rule) in many
+                by_file = bool({"AN-22": {"AD405"}, "GM-02": {"AD202", "AD406"}}.get(violation.rule, set()) & many)
                 # One unanswered call or orphan shifts what an API that counts parts says of later rows.
                 by_file = by_file or (violation.rule in PAIRING_RULES and any(code.startswith("AD3") for code in many))
                 covered = rows & named or ids.intersection(violation.ids) or by_file
