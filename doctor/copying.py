@@ -6,8 +6,9 @@ import json
 import os
 
 from doctor.findings import Edit, FileSpan
-from doctor.model import BROKEN_SHAPE, DAMAGED_LINE, SHARED_LINE, Backup, Session, Transcript
+from doctor.model import BROKEN_SHAPE, DAMAGED_LINE, SHARED_LINE, Backup, Transcript
 from doctor.rebuilding import Recovery
+from doctor.session import Session
 
 UNFIT = SHARED_LINE | DAMAGED_LINE | BROKEN_SHAPE
 """Flags of rows that are not copied."""

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from doctor.eventlog import Execution, ToolRun
 from doctor.findings import Interval
-from doctor.model import SPELLED_AS_BLOCK, SPELLED_IN_LIST, SPELLINGS_DISAGREE, CallPair, Message, Session, Transcript
+from doctor.model import SPELLED_AS_BLOCK, SPELLED_IN_LIST, SPELLINGS_DISAGREE, CallPair, Message, Transcript
 from doctor.moves import has_copy
+from doctor.session import Session
 
 LONGEST_QUOTE = 60
 MOST_READ_ROWS = 500

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from doctor.eventlog import Execution, RecordedCall, RecordedStep
 from doctor.findings import Edit
-from doctor.model import Session
 from doctor.placeholders import CONTENT, MARK
 from doctor.rewrites import write_row
+from doctor.session import Session
 
 
 class Recovery(NamedTuple):

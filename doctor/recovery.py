@@ -14,8 +14,9 @@ from doctor.copying import UNFIT, copy_row, plan_append
 from doctor.eventlog import Execution, RecordedStep, RecordedTurn
 from doctor.evidence import LostTurn
 from doctor.findings import Content, Edit
-from doctor.model import Message, Session
+from doctor.model import Message
 from doctor.rebuilding import Builder, Recovery, name_call, name_lines
+from doctor.session import Session
 
 __all__ = ["Recovery", "plan_append", "plan_call", "plan_rows", "plan_transcript", "plan_turn"]
 

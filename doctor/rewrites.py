@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from doctor.findings import Edit, Fix, Rewritten, Safety
-from doctor.model import Session, Transcript
+from doctor.model import Transcript
+from doctor.session import Session
 
 Row = dict[str, Any]
 

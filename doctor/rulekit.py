@@ -23,12 +23,12 @@ from doctor.model import (
     CallPair,
     Message,
     ResultSite,
-    Session,
     ToolCall,
     ToolResult,
     Transcript,
 )
 from doctor.rewrites import write_row
+from doctor.session import Session
 
 __all__ = [
     "BROKEN_SHAPE", "DAMAGED_LINE", "EMPTY_CONTENT", "MIXED_CONTENT", "SHARED_LINE", "SHOWS_PROGRESS", "SPELLED_AS_BLOCK",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import doctor
-from doctor.api import locate_session_state
+from doctor.api.reading import locate_session_state
 from doctor.errors import DoctorError
 from doctor.findings import Severity
 from tests.cli.sessions import DISPLACED, MISSING, SOUND, encode, write_session

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from doctor import evidence
-from doctor.model import Session
+from doctor.session import Session
 from tests.sources.events.logs import SESSION_ID, LogWriter, write_turn
 from tests.support.cases import open_example
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from doctor import api
+import doctor
 from doctor.refusals import WIRES
 from tests.support.cases import NOW
 from tests.support.damage import damage_session
@@ -47,13 +47,13 @@ def write(folder: Path, *rows: dict[str, Any], **beside: Any) -> Path:
 
 
 def check(path: Path, **how: Any) -> Any:
-    report = api.check(str(path), now=NOW, environment={}, **how)
+    report = doctor.check(str(path), now=NOW, environment={}, **how)
     assert report.errors == ()
     return report.files[0]
 
 
 def fix(path: Path, **how: Any) -> Any:
-    return api.fix(path, now=NOW, environment={}, **how)
+    return doctor.fix(path, now=NOW, environment={}, **how)
 
 
 def find(file: Any) -> list[tuple[str, str]]:
@@ -74,8 +74,8 @@ def test_the_check_for_unexplained_refusals_can_fail(monkeypatch: pytest.MonkeyP
     rows = [{"role": "user", "content": ""}, REPLY]
     with Room({"transcript.jsonl": "".join(json.dumps(row) + "\n" for row in rows).encode()}) as room:
         assert find_unexplained_refusals(room) == []
-        plain = api.check
-        monkeypatch.setattr(api, "check", lambda *paths, **how: plain(*paths, **how, ignore=["AD208"]))
+        plain = doctor.check
+        monkeypatch.setattr(doctor, "check", lambda *paths, **how: plain(*paths, **how, ignore=["AD208"]))
         assert any("AN-12" in refusal for refusal in find_unexplained_refusals(room))
 
 
@@ -186,7 +186,7 @@ def test_explain_error_finds_the_rows(tmp_path: Path) -> None:
     path = write(tmp_path / "s", USER, call("toolu_1"), USER, result("toolu_1"), REPLY)
     text = check(path, wires=["anthropic"]).diagnostics[0].wires[0][1]
     log = f"12:00:01 INFO starting\n12:00:02 ERROR 400 {json.dumps({'error': {'message': text}})}\n12:00:03 INFO bye"
-    (explained,) = api.explain_error(log, path, now=NOW, environment={})
+    (explained,) = doctor.explain_error(log, path, now=NOW, environment={})
     assert (explained.rule, explained.ids, explained.codes[0]) == ("AN-01", ("toolu_1",), "AD301")
     assert [(place.row, place.what) for place in explained.places] == [(2, "calls bash toolu_1"), (4, "result for toolu_1")]
     assert [found.code for found in explained.findings] == ["AD303"]

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from doctor.analysis.excerpts import build_excerpts
 from doctor.analysis.targets import aim_session
 from doctor.findings import Confidence, Diagnostic, Failure, FileReport, Finding, FixReport, Safety, Severity
-from doctor.model import Session
 from doctor.refusals import PAIRING_RULES, Violation
 from doctor.rulekit import Rule
+from doctor.session import Session
 
 NO_WAY_IN = "AD602"
 """The finding that says that no client can resume a session, whatever a fix does to its rows."""

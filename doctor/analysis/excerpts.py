@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from doctor.findings import Excerpt, Finding, Related
-from doctor.model import Session
 from doctor.rulekit import short_id
+from doctor.session import Session
 
 LONGEST_TEXT = 96
 MOST_ROWS = 12

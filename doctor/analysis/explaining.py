@@ -9,8 +9,8 @@ from doctor.analysis.engine import diagnose
 from doctor.analysis.errors_catalogue import ErrorMatch, find_errors
 from doctor.errors import DoctorError
 from doctor.findings import Diagnostic
-from doctor.model import Session
 from doctor.rulekit import Rule
+from doctor.session import Session
 
 MOST_PLACES = 20
 

@@ -14,8 +14,8 @@ from doctor.model import (
     TEXT_BEFORE_RESULT,
     UNSIGNED_THINKING,
     Message,
-    Session,
 )
+from doctor.session import Session
 
 LONGEST_PLAIN_ID = 40
 LONGEST_PLAIN_NAME = 64

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from doctor.analysis.errors_catalogue import load_entries
 from doctor.analysis.wires import check_request
 from doctor.findings import Confidence, Diagnostic, FileReport, Severity
-from doctor.model import Session
 from doctor.refusals import ACCEPTED, DEPENDS, ERROR, REFUSED, Violation, WireVerdict
 from doctor.rulekit import Rule
+from doctor.session import Session
 from doctor.sources.formats.request import RequestBody, read_requests
 
 UNCOVERED = "AD506"

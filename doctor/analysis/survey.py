@@ -9,9 +9,9 @@ from typing import NamedTuple
 from doctor.analysis.engine import Diagnosis, diagnose, judge
 from doctor.errors import DoctorError
 from doctor.findings import Diagnostic, Failure, Severity
-from doctor.model import Session
 from doctor.resuming import is_sub_session, name_move
 from doctor.rulekit import Rule
+from doctor.session import Session
 from doctor.sources.session import read_session
 from doctor.sources.stores import SessionPlace
 from doctor.sources.writers import find_writers

@@ -7,8 +7,8 @@ from typing import Any
 
 from doctor.analysis.plain import is_plainly_accepted
 from doctor.errors import DoctorError
-from doctor.model import Session
 from doctor.refusals import ACCEPTED, ANTHROPIC, CONVERSE, GEMINI, OPENAI_CHAT, OPENAI_RESPONSES, WIRES, RefusalMeaning, WireVerdict
+from doctor.session import Session
 
 GIVEN, RECORDED, GUESSED = "given", "recorded", "guessed"
 STRICTEST = (ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, GEMINI)

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 from doctor.eventlog import EventLog, Execution, Moment, Overlap, Request, ToolRun
 from doctor.findings import Diagnostic
-from doctor.model import Message, Session
+from doctor.model import Message
 from doctor.output.text import join_counts
 from doctor.output.timeline_rows import RowFinder, find_ids
 from doctor.rulekit import evidence, short_id
+from doctor.session import Session
 
 KINDS = ("repair", "execution", "request", "tool", "error", "moment", "group")
 """Kinds of bars; of several on one line, the first comes first. `group` stands for several bars."""

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 
 from doctor.eventlog import EventLog, Request
-from doctor.model import Session
+from doctor.session import Session
 
 _WORD = r"[\w.:|-]*\w"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from doctor.model import Session
 from doctor.refusals import ERROR, PAIRING_RULES, Violation
+from doctor.session import Session
 
 
 class Answers:

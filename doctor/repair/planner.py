@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from doctor.analysis.engine import Diagnosis, diagnose
 from doctor.findings import AppliedFix, Diagnostic, Failure, Fix, Safety
-from doctor.model import Session
 from doctor.repair.answers import Answers
 from doctor.repair.changes import compare_lines, measure_line
 from doctor.repair.edits import apply_and_trace, choose, list_lines
@@ -16,6 +15,7 @@ from doctor.repair.plans import Plan, Quarantined
 from doctor.repair.proof import Proof
 from doctor.repair.rereading import reread_edited
 from doctor.rulekit import Rule
+from doctor.session import Session
 
 __all__ = ["Plan", "plan_fix"]
 

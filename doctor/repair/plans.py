@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from doctor.analysis.engine import Diagnosis
 from doctor.findings import AppliedFix, Failure
-from doctor.model import Session, Source
+from doctor.model import Source
 from doctor.repair.changes import LineChanges
 from doctor.repair.pieces import Piece
+from doctor.session import Session
 
 
 class Quarantined(NamedTuple):

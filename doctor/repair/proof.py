@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 from doctor.analysis.engine import Diagnosis
 from doctor.findings import Diagnostic, Safety, Severity
-from doctor.model import LineProblem, Message, Session, Transcript
+from doctor.model import LineProblem, Message, Transcript
 from doctor.placeholders import MARK
 from doctor.repair.changes import LineChanges
 from doctor.repair.pieces import PiecedSource
+from doctor.session import Session
 
 Key = tuple[str, object]
 

@@ -11,10 +11,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from doctor.model import Message, Session, Transcript
+from doctor.model import Message, Transcript
 from doctor.pairing import pair_calls
 from doctor.repair.edits import KeptRun
 from doctor.repair.pieces import Piece, PiecedSource
+from doctor.session import Session
 from doctor.sources.formats import detect_format
 from doctor.sources.session import reread_session
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from doctor.errors import DoctorError
 from doctor.eventlog import EventLog
-from doctor.model import Backup, Liveness, Session, Source
+from doctor.model import Backup, Liveness, Source
 from doctor.pairing import pair_calls
+from doctor.session import Session
 from doctor.sources.formats import detect_format
 from doctor.sources.metadata import Metadata, read_metadata
 from doctor.sources.siblings import TRANSCRIPT, find_events, find_events_elsewhere, find_sibling, is_in_store

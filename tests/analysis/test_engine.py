@@ -10,9 +10,10 @@ from doctor.analysis.engine import diagnose, judge
 from doctor.analysis.registry import find_rule, load_rules, select_rules
 from doctor.errors import DoctorError
 from doctor.findings import Confidence, Edit, Finding, Fix, Safety, Severity
-from doctor.model import Liveness, Session
+from doctor.model import Liveness
 from doctor.pairing import pair_calls
 from doctor.rulekit import Rule
+from doctor.session import Session
 from doctor.sources.formats.amplifier import read_transcript
 from doctor.sources.source import MemorySource
 

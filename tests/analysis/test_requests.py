@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from doctor import api
+import doctor
 from doctor.errors import DoctorError
 from doctor.findings import Severity
 
@@ -26,7 +26,7 @@ BAD: dict[str, Any] = {
 
 
 def check(path: Path, **how: Any) -> Any:
-    report = api.check(str(path), environment={}, now=0.0, **how)
+    report = doctor.check(str(path), environment={}, now=0.0, **how)
     assert report.errors == ()
     return report.files[0]
 
@@ -89,7 +89,7 @@ def test_the_model_decides_about_prefill(tmp_path: Path) -> None:
 def test_fix_does_not_touch_a_request(tmp_path: Path) -> None:
     path = tmp_path / "body.json"
     path.write_text(json.dumps(BAD))
-    report = api.fix(path, dry_run=False, environment={}, now=0.0)
+    report = doctor.fix(path, dry_run=False, environment={}, now=0.0)
     assert [failure.kind for failure in report.errors] == ["usage"] and "request bodies" in report.errors[0].message
     assert path.read_text() == json.dumps(BAD)
 
@@ -97,4 +97,4 @@ def test_fix_does_not_touch_a_request(tmp_path: Path) -> None:
 def test_an_unknown_wire_is_refused_at_once(tmp_path: Path) -> None:
     (tmp_path / "body.json").write_text(json.dumps(BAD))
     with pytest.raises(DoctorError, match="no wire 'claude'"):
-        api.check(str(tmp_path / "body.json"), wires=["claude"])
+        doctor.check(str(tmp_path / "body.json"), wires=["claude"])

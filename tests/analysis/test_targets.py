@@ -13,9 +13,9 @@ from doctor.analysis.wires.shape import Settings
 from doctor.analysis.wires.verdict import judge_transcript
 from doctor.errors import DoctorError
 from doctor.eventlog import EventLog
-from doctor.model import Session
 from doctor.pairing import pair_calls
 from doctor.refusals import ACCEPTED, ANTHROPIC, CONVERSE, GEMINI, OPENAI_CHAT, OPENAI_RESPONSES, WIRES
+from doctor.session import Session
 from doctor.sources.formats.amplifier import read_transcript
 from doctor.sources.source import MemorySource
 from tests.analysis.wires.defects import DEFECTS

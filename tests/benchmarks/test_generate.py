@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from doctor import api
+import doctor
 from tests.benchmarks.draw import DEFECTS
 from tests.benchmarks.generate import read_size, write_corpus, write_logged_session, write_session
 
@@ -21,7 +21,7 @@ def read_tree(folder: Path) -> dict[str, bytes]:
 
 def list_errors(path: str) -> list[tuple[str, set[int]]]:
     """(code, all lines that the finding names) of each finding above info."""
-    report = api.check(path, now=LATER, environment={})
+    report = doctor.check(path, now=LATER, environment={})
     assert not report.errors
     return [
         (seen.code, {seen.line, *(row.line for row in seen.related)})
@@ -78,7 +78,7 @@ def test_each_kind_of_defect_is_found_where_it_was_planted(tmp_path: Path, kind:
 def test_check_finds_exactly_the_planted_defects_of_a_corpus(tmp_path: Path) -> None:
     written = dict(write_corpus(str(tmp_path), 60, 12_000, defect_rate=0.3))
     planted = {path: [defect.code for defect in defects] for path, defects in written.items() if defects}
-    report = api.check(str(tmp_path), now=LATER, environment={})
+    report = doctor.check(str(tmp_path), now=LATER, environment={})
     assert not report.errors
     assert len(report.files) == 60
     found = {file.path: [seen.code for seen in file.diagnostics if seen.severity.value != "info"] for file in report.files}

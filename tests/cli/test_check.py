@@ -107,16 +107,16 @@ def test_a_dash_is_standard_input(rows: object, code: int, monkeypatch: pytest.M
 def test_one_unreadable_session_does_not_hide_the_others(
     tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from doctor import api
+    from doctor.api import reading
 
-    read = api.read_session
+    read = reading.read_session
 
     def fail_on_one(path: str, **how: object) -> object:
         if "displaced" in path:
             raise RuntimeError("a bug\nin two lines")
         return read(path, **how)
 
-    monkeypatch.setattr(api, "read_session", fail_on_one)
+    monkeypatch.setattr(reading, "read_session", fail_on_one)
     assert main(["check", str(tree / "tree")]) == 2
     written = capsys.readouterr()
     assert "error[AD301]" in written.out
@@ -126,12 +126,12 @@ def test_one_unreadable_session_does_not_hide_the_others(
 
 
 def test_an_interrupt_is_130(tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from doctor import api
+    from doctor.api import reading
 
     def interrupt(*_: object, **__: object) -> object:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(api, "read_session", interrupt)
+    monkeypatch.setattr(reading, "read_session", interrupt)
     assert main(["check", str(tree / "tree")]) == 130
     assert main(["check", str(tree / "tree"), "--quiet"]) == 130
     assert "interrupted" in capsys.readouterr().err

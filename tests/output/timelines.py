@@ -10,9 +10,9 @@ from typing import Any
 from doctor.analysis.engine import diagnose, report_session
 from doctor.analysis.registry import load_rules
 from doctor.findings import Report
-from doctor.model import Session
 from doctor.output.privacy import hide_contents
 from doctor.output.timeline import Timeline, build_timeline
+from doctor.session import Session
 from doctor.sources.session import read_session
 
 ROOT = Path(__file__).parent.parent.parent

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from doctor.findings import Edit, Finding, Fix, Safety, Severity
-from doctor.model import Session
 from doctor.repair.planner import plan_fix
 from doctor.repair.plans import Plan
 from doctor.rulekit import Rule
+from doctor.session import Session
 from doctor.sources.source import MemorySource
 from tests.repair.sessions import all_rules, read, read_bytes
 

@@ -9,11 +9,12 @@ from typing import Any
 from doctor.analysis.registry import load_rules, select_rules
 from doctor.errors import DoctorError
 from doctor.findings import Safety
-from doctor.model import Session, Source
+from doctor.model import Source
 from doctor.repair.planner import plan_fix
 from doctor.repair.plans import Plan
 from doctor.repair.storage import Written, write_plan
 from doctor.rulekit import Rule
+from doctor.session import Session
 from doctor.sources.session import read_session
 
 NOW = 1_790_000_000.123456

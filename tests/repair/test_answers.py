@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from doctor.analysis.targets import aim_session
-from doctor.model import Session
 from doctor.pairing import pair_calls
 from doctor.repair.answers import Answers
+from doctor.session import Session
 from doctor.sources.formats.amplifier import read_transcript
 from doctor.sources.source import MemorySource
 from tests.repair.sessions import call, join, reply, result, user

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from doctor.api import check, fix
+from doctor import check, fix
 from doctor.cli import main
 from doctor.findings import Failure, FileReport
 from doctor.repair.waiting import repeat_while_busy

@@ -9,8 +9,8 @@ import pytest
 
 from doctor.analysis.registry import load_rules, select_rules
 from doctor.findings import Edit, Finding, LineOf, Safety, Severity
-from doctor.model import Session
 from doctor.repair.planner import plan_fix
+from doctor.session import Session
 from tests.repair.made_up import assert_nothing_planned, lines_of, make_rule, offer, once, plan_bytes
 from tests.repair.sessions import DAMAGED, all_rules, call, join, placeholder, read_bytes, reply, result, user
 

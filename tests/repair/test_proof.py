@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from doctor.findings import Edit, Finding, Fix, LineOf, Safety, Severity
-from doctor.model import Session
 from doctor.repair.planner import plan_fix
+from doctor.session import Session
 from tests.repair.made_up import assert_nothing_planned, lines_of, make_rule, offer, once, plan_bytes
 from tests.repair.sessions import all_rules, call, join, read, reply, result, user
 

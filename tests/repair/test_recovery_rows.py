@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from doctor import api
+import doctor
 from doctor.examples import call, placeholder, reply, result, user
 from doctor.findings import Safety
 from doctor.repair.planner import plan_fix
@@ -91,7 +91,7 @@ def test_a_session_that_was_never_saved_is_rebuilt_into_another_file(tmp_path: P
     folder.mkdir()
     (folder / "events.jsonl").write_text(Log().turn("one", "1").start("two").run("a").write())
     output = tmp_path / "rebuilt.jsonl"
-    report = api.fix(folder, dry_run=False, recover=True, output=output, now=NOW, environment={})
+    report = doctor.fix(folder, dry_run=False, recover=True, output=output, now=NOW, environment={})
     assert not report.errors
     assert [tell(json.loads(line)) for line in output.read_bytes().splitlines()] == [
         "user one", "says 1", "user two", "calls a", "result a ok",
@@ -103,7 +103,7 @@ def test_in_place_a_session_that_was_never_saved_is_refused(tmp_path: Path) -> N
     folder = tmp_path / "s"
     folder.mkdir()
     (folder / "events.jsonl").write_text(Log().turn("one", "1").write())
-    report = api.fix(folder, dry_run=False, recover=True, now=NOW, environment={})
+    report = doctor.fix(folder, dry_run=False, recover=True, now=NOW, environment={})
     assert len(report.errors) == 1 and "--output" in report.errors[0].message
     assert sorted(path.name for path in folder.iterdir()) == ["events.jsonl"]
 
@@ -134,11 +134,11 @@ def test_recovery_is_written_and_undone(tmp_path: Path) -> None:
     shutil.copytree(source, folder)
     path = folder / "transcript.jsonl"
     before = path.read_bytes()
-    report = api.fix(path, dry_run=False, recover=True, now=NOW, environment={})
+    report = doctor.fix(path, dry_run=False, recover=True, now=NOW, environment={})
     assert not report.errors and len(path.read_bytes().splitlines()) == 11
-    assert api.check(path, now=NOW, environment={}).files[0].verdict == "resumable"
+    assert doctor.check(path, now=NOW, environment={}).files[0].verdict == "resumable"
     assert "transcript.jsonl.backup:8-11" in Path(report.files[0].fix.receipt).read_text()
-    api.undo(path, environment={})
+    doctor.undo(path, environment={})
     assert path.read_bytes() == before
 
 

@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from doctor.findings import Edit, LineOf
-from doctor.model import Session, Transcript
+from doctor.model import Transcript
 from doctor.pairing import pair_calls
 from doctor.repair.edits import apply_and_trace
 from doctor.repair.rereading import reread_edited
+from doctor.session import Session
 from doctor.sources.formats import amplifier
 from doctor.sources.session import reread_session
 from doctor.sources.source import MemorySource

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from doctor.model import Session
+from doctor.session import Session
 from doctor.sources.session import read_session
 
 NOW = 1_800_000_000.0

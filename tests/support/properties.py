@@ -54,14 +54,14 @@ class Room:
             return file.read()
 
     def check(self) -> Any:
-        from doctor import api
+        import doctor
 
-        return api.check(self.path, now=NOW, environment={})
+        return doctor.check(self.path, now=NOW, environment={})
 
     def fix(self, **how: Any) -> Any:
-        from doctor import api
+        import doctor
 
-        return api.fix(self.path, now=NOW, environment={}, **how)
+        return doctor.fix(self.path, now=NOW, environment={}, **how)
 
 
 def examine_sound(files: Mapping[str, bytes]) -> list[Violation]:
@@ -159,10 +159,10 @@ def examine_rest(room: Room, report: Any, after: bytes, how: str, least: int) ->
 
 
 def examine_undo(room: Room, before: bytes) -> list[Violation]:
-    from doctor import api
+    import doctor
 
     try:
-        api.undo(room.path)
+        doctor.undo(room.path)
     except Exception as error:
         return [Violation("undo fails", f"{type(error).__name__}: {error}")]
     return [] if room.read() == before else [Violation("undo brings back other bytes", "")]
@@ -202,10 +202,10 @@ def read_file(path: str) -> bytes:
 def find_unexplained_refusals(room: Room) -> list[str]:
     """What any of the five APIs would refuse after a safe fix although no error-level finding names its row or its id, or although a safe
     fix of such a finding is on offer."""
-    from doctor import api
+    import doctor
     from doctor.refusals import PAIRING_RULES, WIRES
 
-    report = api.check(room.path, now=NOW, environment={}, wires=WIRES)
+    report = doctor.check(room.path, now=NOW, environment={}, wires=WIRES)
     refusals = []
     for file in report.files:
         errors = [seen for seen in file.diagnostics if seen.severity.value == "error" and (seen.fix is None or seen.fix.safety < 2)]

@@ -19,7 +19,7 @@ def run_check(
     debug: bool = False,
     children: bool = False,
 ) -> int:
-    from doctor.api import check
+    from doctor.api.checking import check
 
     report = check(read_targets(paths), **scope._asdict(), children=children, debug=debug)
     return finish(report, display, gate, command="check", carried=repeat_options(scope))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def run_explain(code: str, format: str) -> int:
-    from doctor.api import explain
+    from doctor.api.explaining import explain
     from doctor.cli.streams import print_text
     from doctor.output.explain import write_rule
 
@@ -20,7 +20,7 @@ def run_explain(code: str, format: str) -> int:
 
 def run_explain_error(text: str, session: str | None, format: str, wires: list[str], model: str) -> int:
     """`text` "-" stands for what standard input holds, a whole log if need be."""
-    from doctor.api import explain_error
+    from doctor.api.explaining import explain_error
     from doctor.cli.settings import read_stdin
     from doctor.cli.streams import print_text
     from doctor.output.explain_error import write_errors

@@ -31,7 +31,7 @@ class Writing(NamedTuple):
 
 
 def run_fix(paths: Sequence[str], scope: Scope, writing: Writing, display: Display, gate: Gate, debug: bool = False) -> int:
-    from doctor.api import fix
+    from doctor.api.fixing import fix
 
     _refuse_nonsense(paths, writing, display)
     files: list[FileReport] = []

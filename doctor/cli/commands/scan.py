@@ -36,7 +36,7 @@ class Wanted(NamedTuple):
 def run_scan(wanted: Wanted) -> int:
     from doctor.analysis.registry import load_rules
     from doctor.analysis.survey import survey
-    from doctor.api import locate_session_state
+    from doctor.api.reading import locate_session_state
     from doctor.output.survey import make_progress
 
     now = time.time()

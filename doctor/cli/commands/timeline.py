@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import typer
 
     from doctor.findings import Failure
-    from doctor.model import Session
     from doctor.output.timeline import Timeline
+    from doctor.session import Session
 
 FORMATS = ("text", "json")
 
@@ -46,7 +46,7 @@ def _read_session(path: str, scope: Scope) -> Session:
     import os
     import time
 
-    from doctor.api import locate_session_state
+    from doctor.api.reading import locate_session_state
     from doctor.sources.session import read_session
     from doctor.sources.stores import find_transcripts, locate_stores
 

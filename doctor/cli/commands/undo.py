@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def run_undo(path: str, force: bool) -> int:
-    from doctor.api import undo
+    from doctor.api.undoing import undo
     from doctor.cli.streams import print_text
     from doctor.output.text import neutralise
 

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from doctor.errors import DoctorError
-from doctor.model import Session, Source
+from doctor.model import Source
 from doctor.repair import receipts
 from doctor.repair.pieces import BORROWED, PiecedSource, digest_range
 from doctor.repair.plans import Plan
 from doctor.repair.storage import files
 from doctor.repair.storage.locks import hold_locks
+from doctor.session import Session
 from doctor.sources.source import FileSource, MemorySource
 
 

@@ -1,0 +1,127 @@
+"""`fix`: repairs transcripts, or says what it would do."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from doctor.analysis.engine import report_session
+from doctor.analysis.registry import load_rules, select_rules
+from doctor.analysis.targets import check_wires
+from doctor.api.reading import REQUEST, Aim, Target, describe_failure, find_targets, how_to_read, name_target, read_target
+from doctor.errors import DoctorError
+from doctor.findings import Failure, FileReport, FixReport, Report, Safety
+
+if TYPE_CHECKING:
+    from doctor.repair.plans import Plan
+    from doctor.rulekit import Rule
+    from doctor.session import Session
+
+
+def fix(
+    path: str | os.PathLike[str],
+    *,
+    dry_run: bool = True,
+    unsafe: bool = False,
+    recover: bool = False,
+    force: bool = False,
+    output: str | os.PathLike[str] | None = None,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    events: str | bool | None = None,
+    as_request: bool = False,
+    diff: bool = False,
+    wires: Sequence[str] = (),
+    model: str = "",
+    host: str = "",
+    wait: float = 0.0,
+    now: float | None = None,
+    environment: Mapping[str, str] = os.environ,
+    debug: bool = False,
+) -> Report:
+    """Repairs the transcripts that a path names, or says what it would do.
+
+    `dry_run` (the default here) plans and verifies, and writes nothing. `unsafe` also applies fixes that change or take out a recorded
+    row. `recover` also adds rows that the transcript lost and its backup or event log still holds. `force` writes to a session that
+    somebody seems to be in. `output` leaves the transcript alone and writes the repaired one there. `diff` adds the change as a unified
+    diff. With `wires` nothing is written that one of them would still refuse, and thinking that they refuse can be taken out. `wait`: how
+    many seconds to wait for somebody to leave the session. The other arguments are those of `check`.
+
+    Each FileReport holds what is left after the fix, and in `.fix` what was done, with the paths of backup, receipt and quarantine.
+
+    Raises DoctorError: a selector matches no rule, a wire is unknown, or `output` is given for several transcripts.
+    """
+    from doctor.repair.waiting import repeat_while_busy
+
+    rules = select_rules(load_rules(), select, ignore)
+    aim = Aim(check_wires(wires), model, host)
+    targets, failures = find_targets(path, environment)
+    if output is not None and len(targets) > 1:
+        raise DoctorError("usage", f"--output takes one transcript, but {os.fspath(path)} holds {len(targets)}")
+    how = how_to_read(events, as_request, now, environment) | {"recover": recover}
+    wish = _Wish(dry_run, unsafe, force, os.fspath(output) if output is not None else None, diff)
+    files: list[FileReport] = []
+    for target in targets:
+        try:
+            attempt = partial(_attempt_fix, target, rules, wish, aim, how | {"thorough": True}, refresh=now is None)
+            file, troubles = repeat_while_busy(attempt, 0.0 if force else wait, time.monotonic, time.sleep)
+            files.append(file)
+            failures += troubles
+        except Exception as error:
+            failures.append(describe_failure(name_target(target), error, debug))
+    return Report(tuple(files), tuple(failures))
+
+
+def _attempt_fix(
+    target: Target, rules: Sequence[Rule], wish: _Wish, aim: Aim, how: dict[str, Any], refresh: bool
+) -> tuple[FileReport, list[Failure]]:
+    """One try at a session that somebody may be in; `refresh` looks at the clock anew."""
+    session = read_target(target, how | {"now": time.time()} if refresh else how, aim)
+    if session.transcript.format == REQUEST:
+        raise DoctorError("usage", f"{name_target(target)} holds request bodies: fix repairs stored transcripts only", "")
+    return _fix_session(session, rules, wish, how)
+
+
+class _Wish(NamedTuple):
+    """What `fix` was asked to do with a plan."""
+
+    dry_run: bool
+    unsafe: bool
+    force: bool
+    output: str | None
+    diff: bool
+
+
+def _fix_session(session: Session, rules: Sequence[Rule], wish: _Wish, how: Mapping[str, Any]) -> tuple[FileReport, list[Failure]]:
+    """Plans, and writes if that is wanted. What could not be written is reported as it is, with the reason."""
+    from doctor.repair.binding import warn_of_bound_thinking
+    from doctor.repair.edits import render_diff
+    from doctor.repair.planner import plan_fix
+
+    plan = plan_fix(session, rules, Safety.UNSAFE if wish.unsafe else Safety.SAFE)
+    diff = render_diff(session.transcript, plan.after_session.transcript, plan.changes) if wish.diff and plan.changed else ""
+    warning = warn_of_bound_thinking(plan) if plan.changed else ""
+    done = FixReport(plan.applied, plan.held_back, plan.changed, diff=diff, before=plan.before.diagnostics, warning=warning)
+    if plan.failure is not None:
+        return report_session(session, plan.before, done._replace(is_stopped=True)), [plan.failure]
+    if wish.dry_run:
+        # The file still has the rows that it has; only what would be left of the findings is of the plan.
+        return report_session(plan.after_session, plan.after, done)._replace(rows=len(session.transcript.messages)), []
+    try:
+        done = _write(session, plan, wish, how, done)
+    except DoctorError as error:
+        done = FixReport(held_back=plan.held_back, before=plan.before.diagnostics, is_stopped=True)
+        return report_session(session, plan.before, done), [describe_failure(session.transcript.path, error, False)]
+    return report_session(plan.after_session, plan.after, done), []
+
+
+def _write(session: Session, plan: Plan, wish: _Wish, how: Mapping[str, Any], done: FixReport) -> FixReport:
+    from doctor.repair.storage import write_plan
+    from doctor.sources.liveness import find_client_locks
+
+    locks = find_client_locks(session.session_id or os.path.basename(session.folder or ""), how["state_home"])
+    written = write_plan(session, plan, now=how["now"], output=wish.output, force=wish.force, client_locks=locks)
+    return done._replace(written=written.path, backup=written.backup, receipt=written.receipt, quarantine=written.quarantine)

@@ -1,0 +1,34 @@
+"""`undo`: the transcript as it was before its last fix."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from doctor.api.reading import how_to_read
+from doctor.errors import DoctorError
+from doctor.sources.session import read_session
+from doctor.sources.stores import find_transcripts, locate_stores
+
+if TYPE_CHECKING:
+    from doctor.repair.storage import Undone
+
+
+def undo(
+    path: str | os.PathLike[str], *, force: bool = False, now: float | None = None, environment: Mapping[str, str] = os.environ
+) -> Undone:
+    """Brings back the transcript as it was before its last fix, and keeps what it replaces.
+
+    Raises DoctorError: there is nothing to undo, somebody is in the session, or the transcript was changed since (`force` insists).
+    """
+    from doctor.repair.storage import undo as undo_file
+    from doctor.sources.liveness import find_client_locks
+
+    found = find_transcripts(os.fspath(path), locate_stores(environment))
+    if len(found) > 1:
+        raise DoctorError("usage", f"undo takes one transcript, but {os.fspath(path)} holds {len(found)}")
+    how = how_to_read(None, False, now, environment)
+    session = read_session(found[0], thorough=True, **how)
+    locks = find_client_locks(session.session_id, how["state_home"])
+    return undo_file(found[0], now=how["now"], force=force, client_locks=locks, liveness=session.liveness)
