@@ -3,18 +3,48 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from doctor.analysis.engine import diagnose, report_session
 from doctor.analysis.registry import load_rules, select_rules
 from doctor.analysis.targets import check_wires
 from doctor.api.reading import REQUEST, Aim, Target, add_children, describe_failure, find_targets, how_to_read, name_target, read_target
-from doctor.findings import FileReport, Report
+from doctor.findings import Failure, FileReport, Report
 from doctor.rulekit import Rule
 from doctor.session import Session
 
 
-def check(
+def check(paths: Target | Iterable[Target], *, debug: bool = False, **how: Any) -> Report:
+    """What is wrong with each transcript, and whether its session can be resumed. For the arguments see `check_each`."""
+    files: list[FileReport] = []
+    failures: list[Failure] = []
+    for outcome in check_each(paths, debug=debug, **how):
+        failures += outcome.failures
+        if outcome.file is not None:
+            files.append(outcome.file)
+    return Report(tuple(files), tuple(failures))
+
+
+class Outcome(NamedTuple):
+    """What became of one target: its report, None where it could not be read, and what went wrong on the way."""
+
+    file: FileReport | None
+    failures: tuple[Failure, ...] = ()
+
+
+class Order(NamedTuple):
+    """All that decides how a target is judged, beside its bytes."""
+
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    aim: Aim
+    how: Mapping[str, Any]
+    """The arguments of `read_session`."""
+    debug: bool
+
+
+def check_each(
     paths: Target | Iterable[Target],
     *,
     select: Sequence[str] = (),
@@ -28,8 +58,8 @@ def check(
     now: float | None = None,
     environment: Mapping[str, str] = os.environ,
     debug: bool = False,
-) -> Report:
-    """What is wrong with each transcript, and whether its session can be resumed.
+) -> Iterator[Outcome]:
+    """Checks one target after the other, and forgets each once it is handed out.
 
     `select` and `ignore` take codes, prefixes of codes, names, or "ALL". `events` is an event log, False for none, None for the one
     beside the transcript. `as_request`: judge the transcript as a request that is sent as it is. `now` (seconds since the epoch) and
@@ -41,24 +71,26 @@ def check(
 
     Raises DoctorError: a selector matches no rule, a wire is unknown, or there is nothing to check.
     """
-    rules = select_rules(load_rules(), select, ignore)
     aim = Aim(check_wires(wires), model, host)
+    order = Order(tuple(select), tuple(ignore), aim, how_to_read(events, as_request, now, environment), debug)
+    rules = select_rules(load_rules(), select, ignore)
     targets, failures = find_targets(paths, environment)
-    targets = add_children(targets) if children else targets
-    how = how_to_read(events, as_request, now, environment)
-    files: list[FileReport] = []
-    for target in targets:
-        try:
-            session = read_target(target, how, aim)
-            if session.transcript.format == REQUEST:
-                files.append(_check_requests(session, rules, aim))
-                continue
-            diagnosis = diagnose(session, rules)
-            failures += diagnosis.failures
-            files.append(report_session(session, diagnosis))
-        except Exception as error:
-            failures.append(describe_failure(name_target(target), error, debug))
-    return Report(tuple(files), tuple(failures))
+    if failures:
+        yield Outcome(None, tuple(failures))
+    for target in add_children(targets) if children else targets:
+        yield check_target(target, order, rules)
+
+
+def check_target(target: Target, order: Order, rules: Sequence[Rule]) -> Outcome:
+    """Judges one target; nothing but its files and its arguments decides the outcome."""
+    try:
+        session = read_target(target, order.how, order.aim)
+        if session.transcript.format == REQUEST:
+            return Outcome(_check_requests(session, rules, order.aim))
+        diagnosis = diagnose(session, rules)
+        return Outcome(report_session(session, diagnosis), tuple(diagnosis.failures))
+    except Exception as error:
+        return Outcome(None, (describe_failure(name_target(target), error, order.debug),))
 
 
 def _check_requests(session: Session, rules: Sequence[Rule], aim: Aim) -> FileReport:
