@@ -3,12 +3,16 @@
 Lines are 0-based indexes into the event log, -1 for "none". Times are the ISO strings of the log, for reporting only: file order decides.
 """
 
-# Annotations are evaluated here: NamedTuple compiles each one that is a string, which together costs a tenth of the start-up.
+from __future__ import annotations
 
-from typing import Any, NamedTuple
+from doctor.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
-class Execution(NamedTuple):
+class Execution(Record):
     """One run of the agent loop on one prompt. Executions have no id in any version of the log: `start_line` stands for it.
 
     `status`: success, error, cancelled, incomplete, or "" when no end was written. `last_line` is the last line known to be its own.
@@ -31,7 +35,7 @@ class Execution(NamedTuple):
     """Byte of its start line in the event log, so that the turn can be read when it is asked for."""
 
 
-class ToolRun(NamedTuple):
+class ToolRun(Record):
     """One tool call as the event log saw it run. `end_event` is tool:post, tool:error or "" while it has no end."""
 
     call_id: str
@@ -51,7 +55,7 @@ class ToolRun(NamedTuple):
     """Byte span of the end line in the event log, so that the result can be read when it is needed."""
 
 
-class RecordedResult(NamedTuple):
+class RecordedResult(Record):
     """The content that the client would have stored for a finished call. `refusal` says why it can't be used; then `content` is "".
 
     `source` names the place for people and marks: "events.jsonl:29", the line counted from 1.
@@ -62,7 +66,7 @@ class RecordedResult(NamedTuple):
     refusal: str
 
 
-class RecordedCall(NamedTuple):
+class RecordedCall(Record):
     """One call as the log holds it. `arguments` are None where they can't be used; `line` is that of its event."""
 
     call_id: str
@@ -72,7 +76,7 @@ class RecordedCall(NamedTuple):
     time: str
 
 
-class RecordedStep(NamedTuple):
+class RecordedStep(Record):
     """One assistant message: calls with the texts beside them, or texts alone. `line`, `time`: where it stands in the log."""
 
     line: int
@@ -83,7 +87,7 @@ class RecordedStep(NamedTuple):
     """`user` for a text that was steered in while tools ran."""
 
 
-class RecordedTurn(NamedTuple):
+class RecordedTurn(Record):
     """What the log holds of one execution. `prompt` is whole, "" where it can't be used; `missing` says what can't be, and why."""
 
     prompt: str
@@ -91,7 +95,7 @@ class RecordedTurn(NamedTuple):
     missing: tuple[str, ...]
 
 
-class Overlap(NamedTuple):
+class Overlap(Record):
     """Two executions on one session at the same time. `confidence`: confirmed or possible; `proof` in words, with its event lines."""
 
     older: Execution
@@ -101,7 +105,7 @@ class Overlap(NamedTuple):
     proof_lines: tuple[int, ...]
 
 
-class Request(NamedTuple):
+class Request(Record):
     """One request of the agent loop to a provider. `error` is the provider's text when it was refused, "" otherwise."""
 
     line: int
@@ -118,7 +122,7 @@ class Request(NamedTuple):
     """The provider's answer or refusal; without either in the log, -1 and ""."""
 
 
-class Moment(NamedTuple):
+class Moment(Record):
     """An event without length that tells the story of a session: a provider's error, a cancellation, a resume, a compaction.
 
     `kind` is the event's name. `execution`: start_line of the execution that it belongs to, -1 when unknown.
@@ -131,7 +135,7 @@ class Moment(NamedTuple):
     text: str = ""
 
 
-class EventProblem(NamedTuple):
+class EventProblem(Record):
     """Damage in the log itself. `kind`: torn, glued, invalid, duplicate, foreign. `count` lines, the first of them at `line`."""
 
     kind: str

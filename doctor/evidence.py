@@ -1,15 +1,19 @@
 """What the event log proves about a transcript: turns that it lost, results that it lost, and whether it bears a trace of them still."""
 
-# No postponed annotations: see doctor/findings.py.
+from __future__ import annotations
 
 from collections import Counter
-from typing import Any, NamedTuple
 
 from doctor.eventlog import Execution, ToolRun
 from doctor.findings import Interval
 from doctor.model import SPELLED_AS_BLOCK, SPELLED_IN_LIST, SPELLINGS_DISAGREE, CallPair, Message, Transcript
 from doctor.moves import has_copy
+from doctor.records import Record
 from doctor.session import Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LONGEST_QUOTE = 60
 MOST_READ_ROWS = 500
@@ -20,7 +24,7 @@ _BOTH = SPELLED_AS_BLOCK | SPELLED_IN_LIST
 _OUTCOMES = {"success": "ended in success", "error": "ended in error", "cancelled": "was cancelled", "incomplete": "ended incomplete"}
 
 
-class LostTurn(NamedTuple):
+class LostTurn(Record):
     """An execution whose prompt the transcript lacks. `backup_lines`: first and last line of the turn in the client's backup.
 
     `is_certain` is False where the prompt may have left the transcript on purpose.

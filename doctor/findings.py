@@ -3,13 +3,17 @@
 A rule yields a Finding and knows neither its code nor its severity; the engine stamps those and makes a Diagnostic.
 """
 
-# Annotations are evaluated here: NamedTuple compiles each one that is a string, which together costs a tenth of the start-up.
+from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum, StrEnum
-from typing import Any, NamedTuple
 
+from doctor.records import Record
 from doctor.refusals import WireVerdict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Severity(StrEnum):
@@ -40,13 +44,13 @@ class Safety(IntEnum):
     SAFE = 2
 
 
-class LineOf(NamedTuple):
+class LineOf(Record):
     """The content of an edit: the bytes of a line that stands elsewhere in the same file."""
 
     line: int
 
 
-class FileSpan(NamedTuple):
+class FileSpan(Record):
     """The content of an edit: bytes of another file, such as a backup, without a line end."""
 
     path: str
@@ -54,7 +58,7 @@ class FileSpan(NamedTuple):
     length: int
 
 
-class Rewritten(NamedTuple):
+class Rewritten(Record):
     """The content of an edit: a row of the same file as `change` makes it, written when the edit is applied. For fixes of so many rows
     that writing them for a report that nobody acts on would be a waste."""
 
@@ -65,7 +69,7 @@ class Rewritten(NamedTuple):
 Content = bytes | LineOf | FileSpan | Rewritten
 
 
-class Edit(NamedTuple):
+class Edit(Record):
     """Replace lines [start, stop) by `contents`. start == stop inserts before line `start`; no contents delete.
 
     Contents carry no line end: the file's own is added. `order` sorts insertions at the same place; replaced spans must not overlap.
@@ -77,7 +81,7 @@ class Edit(NamedTuple):
     order: int = 0
 
 
-class Fix(NamedTuple):
+class Fix(Record):
     """An atomic set of edits. `title` is an imperative for people: "move row 11 behind its call (row 4)"."""
 
     title: str
@@ -93,7 +97,7 @@ class Fix(NamedTuple):
     """What a recovery can't put back, one phrase each."""
 
 
-class Related(NamedTuple):
+class Related(Record):
     """A row that belongs to a finding. `where`: "transcript", "events" or "backup". `label` says what it is: "the real result"."""
 
     line: int
@@ -101,7 +105,7 @@ class Related(NamedTuple):
     where: str = "transcript"
 
 
-class Interval(NamedTuple):
+class Interval(Record):
     """One bar of a drawing over the event log: an execution or a tool run."""
 
     label: str
@@ -112,7 +116,7 @@ class Interval(NamedTuple):
     note: str = ""
 
 
-class Finding(NamedTuple):
+class Finding(Record):
     """What a rule yields. `line` is a 0-based line of the transcript (or of `where`), None for the session as a whole."""
 
     line: int | None
@@ -132,7 +136,7 @@ class Finding(NamedTuple):
     """(wire, literal text) of the APIs that refuse a request for this; None lets the engine look them up."""
 
 
-class Excerpt(NamedTuple):
+class Excerpt(Record):
     """One row as a person sees it: 1-based line, role, text of at most about 80 characters, and the label of a Related."""
 
     path: str
@@ -143,7 +147,7 @@ class Excerpt(NamedTuple):
     primary: bool
 
 
-class Diagnostic(NamedTuple):
+class Diagnostic(Record):
     """A finding with everything that the engine adds. Lines and columns are 1-based, `line` 0 means the session as a whole."""
 
     code: str
@@ -168,7 +172,7 @@ class Diagnostic(NamedTuple):
         return int(self.code[2])
 
 
-class Failure(NamedTuple):
+class Failure(Record):
     """Why a path could not be judged or written: one line for people.
 
     `kind`: unreadable, unwritable, live, changed, rule-crash, internal, usage, refused (a provider would still refuse what is planned).
@@ -179,7 +183,7 @@ class Failure(NamedTuple):
     message: str
 
 
-class AppliedFix(NamedTuple):
+class AppliedFix(Record):
     """One fix that a plan holds, in the order in which it is applied. `round` counts passes over the file."""
 
     code: str
@@ -191,7 +195,7 @@ class AppliedFix(NamedTuple):
     missing: tuple[str, ...] = ()
 
 
-class FixReport(NamedTuple):
+class FixReport(Record):
     """What `fix` did or would do to one file."""
 
     applied: tuple[AppliedFix, ...] = ()
@@ -213,7 +217,7 @@ class FixReport(NamedTuple):
     """What the user should know before going on with the fixed session."""
 
 
-class FileReport(NamedTuple):
+class FileReport(Record):
     """All that is said about one transcript. `verdict`: resumable, after-fix, not-resumable, live or unknown."""
 
     path: str
@@ -234,7 +238,7 @@ class FileReport(NamedTuple):
     model: str = ""
 
 
-class Report(NamedTuple):
+class Report(Record):
     """One run over any number of paths: all that reporters and the exit code see."""
 
     files: tuple[FileReport, ...]

@@ -4,9 +4,16 @@ Views are small and frozen. They keep where a row lies, never the row itself: me
 Line numbers inside the package are 0-based indexes; only reports count from 1.
 """
 
-# Annotations are evaluated here: NamedTuple compiles each one that is a string, which together costs a tenth of the start-up.
+from __future__ import annotations
 
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from doctor.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, BinaryIO, Protocol
+else:
+    Protocol = object
+
 
 # How a call is spelled in its stored row. Amplifier stores each call twice, once in each spelling.
 SPELLED_AS_BLOCK = 1
@@ -15,7 +22,7 @@ SPELLED_FOREIGN = 4
 """Set beside SPELLED_IN_LIST when the list item has a shape that the client itself does not write (`function`, `name`/`input`)."""
 
 
-class ToolCall(NamedTuple):
+class ToolCall(Record):
     """One tool call. `id` and `name` are "" when the row has none; `spelling` is a sum of the SPELLED_* numbers."""
 
     id: str
@@ -23,7 +30,7 @@ class ToolCall(NamedTuple):
     spelling: int
 
 
-class ToolResult(NamedTuple):
+class ToolResult(Record):
     """One tool result. `maker` is "" for a real result, else who put the placeholder there: repair, fork, cancel or doctor."""
 
     call_id: str
@@ -31,7 +38,7 @@ class ToolResult(NamedTuple):
     maker: str
 
 
-class Message(NamedTuple):
+class Message(Record):
     """One message in the order in which the client would send it.
 
     `kind`: "prompt" (a user turn), "reminder", "hook" (user rows that no user wrote), "call" (assistant with calls), "reply"
@@ -68,7 +75,7 @@ ENDS_BLANK = 32768  # the last row only: an assistant text that ends in white sp
 DAMAGED_LINE = 65536  # the row could be read although something is wrong with its line
 
 
-class LineProblem(NamedTuple):
+class LineProblem(Record):
     """A physical line that is not exactly one JSON value.
 
     `kind`: torn, glued, invalid, deep, nul, utf8, surrogate, bom, constant (NaN or Infinity), duplicate-key.
@@ -82,7 +89,7 @@ class LineProblem(NamedTuple):
     parts: tuple[tuple[int, int], ...] = ()
 
 
-class ShapeProblem(NamedTuple):
+class ShapeProblem(Record):
     """A row that the client's own loader refuses. `kind`: object, role, content, call, result, metadata; `where` is a JSON path."""
 
     line: int
@@ -177,14 +184,14 @@ class Transcript:
         return self._index_of_line.get(line)
 
 
-class ResultSite(NamedTuple):
+class ResultSite(Record):
     """Where a result stands: the index of its message and which of its results it is."""
 
     index: int
     result: ToolResult
 
 
-class CallPair(NamedTuple):
+class CallPair(Record):
     """One call and every result that names it.
 
     `placed` results stand where a provider looks for them: in the run of results right behind the call. `early` stand before the
@@ -203,7 +210,7 @@ class CallPair(NamedTuple):
     """The id is reused, and which of its calls each result answers can't be told: nothing may be moved, added or taken out."""
 
 
-class Pairing(NamedTuple):
+class Pairing(Record):
     """What is wrong with the calls and results of one transcript; all empty for a sound one."""
 
     pairs: tuple[CallPair, ...] = ()
@@ -223,7 +230,7 @@ class Pairing(NamedTuple):
         return ids | {call_id for _, call_id in self.twice_in_row}
 
 
-class Turn(NamedTuple):
+class Turn(Record):
     """Message indexes of one stretch from a user prompt to the next: adjoining prompts, then what answers them."""
 
     prompts: tuple[int, ...]
@@ -231,21 +238,21 @@ class Turn(NamedTuple):
     replies: tuple[int, ...]
 
 
-class Backup(NamedTuple):
+class Backup(Record):
     """The client's own previous version of the transcript (`transcript.jsonl.backup`), read the same way."""
 
     path: str
     transcript: Transcript
 
 
-class Liveness(NamedTuple):
+class Liveness(Record):
     """Whether somebody is in this session now. `reason` says how that is known, in words for the user."""
 
     is_live: bool
     reason: str
 
 
-class Sibling(NamedTuple):
+class Sibling(Record):
     """Another session of the same store. `obstacle` says why it can't be resumed, "" when it can; `folder` is "" when it is not on disk.
 
     `is_certain` is False where the folder is no store: a session that is missing there may just not have been copied along.

@@ -7,7 +7,10 @@ A provider's own `[SYSTEM ERROR: Tool result missing` stand-in is made for one r
 from __future__ import annotations
 
 import re
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MARK = "amplifier-doctor"
 """Key under `metadata` that marks a row which the doctor wrote: {"code": "AD301", "from": "placeholder" | "events.jsonl:29"}."""

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 from doctor.eventlog import Execution, RecordedCall, RecordedStep
 from doctor.findings import Edit
 from doctor.placeholders import CONTENT, MARK
+from doctor.records import Record
 from doctor.rewrites import write_row
 from doctor.session import Session
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-class Recovery(NamedTuple):
+
+class Recovery(Record):
     """What to insert. Without edits, `reason` says why nothing can be; `missing` names what the sources don't hold any more."""
 
     edits: tuple[Edit, ...] = ()

@@ -3,10 +3,15 @@
 The contracts themselves are in `doctor.analysis.wires`; a rule sees their answers on `Session.wires`.
 """
 
-# No postponed annotations: see doctor/findings.py.
+from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+
+from doctor.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 ANTHROPIC = "anthropic"
 OPENAI_CHAT = "openai-chat"
@@ -30,7 +35,7 @@ PAIRING_RULES = frozenset((
 """Rules on which result answers which call."""
 
 
-class Violation(NamedTuple):
+class Violation(Record):
     """One thing that an API refuses (severity "E"), or may refuse ("W", and `depends` says on what).
 
     `text` is the literal error text ("" for a doubt of which no text is known), `index` the message and `param` the place inside the
@@ -47,7 +52,7 @@ class Violation(NamedTuple):
     ids: tuple[str, ...] = ()
 
 
-class WireVerdict(NamedTuple):
+class WireVerdict(Record):
     """What one wire says. `answer`: accepted, refused (the first violation is its literal answer), or depends (all are warnings)."""
 
     wire: str
@@ -59,7 +64,7 @@ class WireVerdict(NamedTuple):
         return tuple(found for found in self.violations if found.severity == ERROR)
 
 
-class RefusalMeaning(NamedTuple):
+class RefusalMeaning(Record):
     """What a recorded error text says: the contract's rule, the doctor's codes that cover the defect, the ids that it names."""
 
     rule: str
@@ -68,7 +73,7 @@ class RefusalMeaning(NamedTuple):
     ids: tuple[str, ...]
 
 
-class Refused(NamedTuple):
+class Refused(Record):
     """What the wires say about one line: by wire the first violation there. `is_sure`: a target wire refuses, whatever else is unknown."""
 
     line: int

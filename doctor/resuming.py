@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SUB_SESSION = r"[0-9a-f]{8}[0-9a-f-]{8,}_[a-z0-9-]+$"
 """The id of a sub-session: spans of hexadecimal digits, then the agent's name behind an underscore (root ids have none)."""

@@ -8,13 +8,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from doctor.findings import Edit, Fix, Rewritten, Safety
 from doctor.model import Transcript
 from doctor.session import Session
 
-Row = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Row = dict[str, Any]
+else:
+    Row = dict
+
 
 EMPTY_NOTE = "(empty)"
 THINKING_NOTE = "(thinking of another provider, taken out)"

@@ -1,9 +1,8 @@
 """Everything that a rule file imports: `@rule`, the types it reads and yields, and how a row is written in its file's own style."""
 
-# No postponed annotations: see doctor/findings.py.
+from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from doctor import evidence, examples, moves, placeholders, refusals, resuming, rewrites
 from doctor.eventlog import EventLog, Execution, Overlap, Request, ToolRun
@@ -27,13 +26,14 @@ from doctor.model import (
     ToolResult,
     Transcript,
 )
+from doctor.records import Record
 from doctor.rewrites import write_row
 from doctor.session import Session
 
 __all__ = [
     "BROKEN_SHAPE", "DAMAGED_LINE", "EMPTY_CONTENT", "MIXED_CONTENT", "SHARED_LINE", "SHOWS_PROGRESS", "SPELLED_AS_BLOCK",
     "SPELLED_FOREIGN", "SPELLED_IN_LIST", "SPELLINGS_DISAGREE", "UNSIGNED_THINKING", "CallPair", "Confidence", "Edit", "EventLog",
-    "Execution", "FileSpan", "Finding", "Fix", "Interval", "LineOf", "Message", "Overlap", "Related", "Request", "ResultSite", "Rule",
+    "Execution", "FileSpan", "Finding", "Fix", "Interval", "LineOf", "Message", "Overlap", "Record", "Related", "Request", "ResultSite", "Rule",
     "Safety", "Session", "Severity", "ToolCall", "ToolResult", "ToolRun", "Transcript", "between", "evidence", "examples", "moves",
     "placeholders", "refusals", "resuming", "rewrites", "row_number", "rule", "short_id", "write_row",
 ]  # fmt: skip
@@ -42,7 +42,7 @@ Example = str | bytes | Mapping[str, str | bytes]
 """A transcript, or several files of a session by name ("transcript.jsonl", "events.jsonl", "transcript.jsonl.backup", "metadata.json")."""
 
 
-class Rule(NamedTuple):
+class Rule(Record):
     """One rule: its metadata, its documentation (the module's docstring), its examples and its check."""
 
     code: str

@@ -1,13 +1,16 @@
 """One transcript with all that lies beside it: what a rule gets to see."""
 
-# No postponed annotations: see doctor/model.py.
+from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from doctor.eventlog import EventLog, Execution, RecordedResult, RecordedTurn, ToolRun
 from doctor.model import Backup, Liveness, Message, Pairing, Sibling, Transcript, Turn, split_turns
 from doctor.refusals import RefusalMeaning, WireVerdict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Session:
@@ -135,7 +138,7 @@ class Session:
     def messages(self) -> Iterator[tuple[int, Message]]:
         return enumerate(self.transcript.messages)
 
-    def with_transcript(self, transcript: Transcript, pairing: Pairing) -> "Session":
+    def with_transcript(self, transcript: Transcript, pairing: Pairing) -> Session:
         """The same surroundings around other bytes, for a file that is planned but not written."""
         other = Session(transcript, pairing)
         for name in self.__slots__:

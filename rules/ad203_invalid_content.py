@@ -16,9 +16,12 @@ names, or delete the line, and check again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from doctor.rulekit import Finding, Session, Severity, rewrites, rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 CALL = '"tool_calls": [{"id": "a", "tool": "bash", "arguments": {}}]}'
 BAD = '{"role": "assistant", ' + CALL + '\n{"role": "tool", "name": "bash", "tool_call_id": "a", "content": "ok"}'

@@ -16,7 +16,6 @@ is taken, if exactly one side has.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from doctor.rulekit import (
     BROKEN_SHAPE,
@@ -33,6 +32,10 @@ from doctor.rulekit import (
     rewrites,
     rule,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 RESULT = '\n{"role": "tool", "name": "bash", "tool_call_id": "b", "content": "ok"}'
 BLOCK = '{"role": "assistant", "content": [{"type": "tool_call", "id": "%s", "name": "bash", "input": {}}], '

@@ -13,9 +13,12 @@ It is only reported: both replies are recorded. Two replies that differ say noth
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from doctor.rulekit import Finding, Related, Session, Severity, examples, rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 USER = examples.user("where is it?")
 REPLY = examples.reply("It is in the drawer.")

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from doctor.rulekit import SHOWS_PROGRESS, Confidence, Finding, Related, Session, Severity, examples, rule
+from doctor.rulekit import SHOWS_PROGRESS, Confidence, Finding, Record, Related, Session, Severity, examples, rule
 
 FIRST = examples.user("how far?") + examples.reply("Run 47bf3703 is at step 3/40.")
 BAD = FIRST + examples.reply("Run 47bf3703 is at step 1/40.")
@@ -27,7 +26,7 @@ RUN = r"(?i)\brun\s+(?:id\s+)?[`#]?([0-9a-f]{6,}|[\w-]*\d[\w-]*)"
 RESTART = r"(?i)\b(?:restart|retry|retrying|again|new run|start(?:ed|ing)? over)\b"
 
 
-class Progress(NamedTuple):
+class Progress(Record):
     line: int
     run: str
     done: int

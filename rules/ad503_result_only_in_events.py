@@ -16,7 +16,6 @@ and the reply. A result that a hook changed before it was stored comes back as t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from doctor.rulekit import (
     CallPair,
@@ -37,6 +36,10 @@ from doctor.rulekit import (
     short_id,
     write_row,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MOST_RELATED = 8
 OFFER = Fix("put the lost rows back with --recover", Safety.MANUAL, recoverable=True)

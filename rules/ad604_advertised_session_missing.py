@@ -16,9 +16,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from doctor.rulekit import Confidence, Finding, Message, Related, Session, Severity, examples, resuming, row_number, rule, short_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 TOOLS = frozenset({"delegate", "task"})
 """The tool that delegates; `task` is its older name."""

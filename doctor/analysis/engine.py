@@ -1,13 +1,13 @@
 """Runs rules over a session and stamps what they find with code, severity and place. A rule that crashes is reported, never swallowed."""
 
-# No postponed annotations: see doctor/findings.py.
+from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from doctor.analysis.excerpts import build_excerpts
 from doctor.analysis.targets import aim_session
 from doctor.findings import Confidence, Diagnostic, Failure, FileReport, Finding, FixReport, Safety, Severity
+from doctor.records import Record
 from doctor.refusals import PAIRING_RULES, Violation
 from doctor.rulekit import Rule
 from doctor.session import Session
@@ -18,7 +18,7 @@ MOST_EXCERPTS = 50
 """Rows are read again for this many findings of a file; a wholly broken file must not be read twice over."""
 
 
-class Diagnosis(NamedTuple):
+class Diagnosis(Record):
     """What all rules found, in the order of the file, and the rules that crashed."""
 
     diagnostics: tuple[Diagnostic, ...]

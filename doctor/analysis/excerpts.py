@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from doctor.findings import Excerpt, Finding, Related
 from doctor.rulekit import short_id
 from doctor.session import Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LONGEST_TEXT = 96
 MOST_ROWS = 12

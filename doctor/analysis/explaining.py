@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from doctor.analysis.engine import diagnose
 from doctor.analysis.errors_catalogue import ErrorMatch, find_errors
 from doctor.errors import DoctorError
 from doctor.findings import Diagnostic
+from doctor.records import Record
 from doctor.rulekit import Rule
 from doctor.session import Session
 
 MOST_PLACES = 20
 
 
-class Place(NamedTuple):
+class Place(Record):
     """A row of the session that the text is about. `row` is 1-based; `what` says how it belongs to it."""
 
     row: int
     what: str
 
 
-class ErrorExplanation(NamedTuple):
+class ErrorExplanation(Record):
     """One error text. `names` are those of `codes`; `path` is the session that was looked at, "" for none."""
 
     rule: str

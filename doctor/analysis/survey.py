@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from doctor.analysis.engine import Diagnosis, diagnose, judge
 from doctor.errors import DoctorError
 from doctor.findings import Diagnostic, Failure, Severity
+from doctor.records import Record
 from doctor.resuming import is_sub_session, name_move
 from doctor.rulekit import Rule
 from doctor.session import Session
@@ -21,7 +21,7 @@ BROKEN_FIRST = ("not-resumable", "unreadable", "unknown", "after-fix", "live", "
 COUNTERS = ("errors", "warnings", "notes")
 
 
-class SurveyRow(NamedTuple):
+class SurveyRow(Record):
     """One session. `modified`: when its transcript or events were last written, in seconds since the epoch. `size`: bytes of both.
 
     `verdict` is that of a check, or "unreadable"; `move` is what to do where a resume is no use; `codes` are those of errors and warnings,

@@ -1,14 +1,17 @@
 """Whom a session talks to, and what that provider's API would say to it. Gives a Session its targets and its judge."""
 
-# No postponed annotations: see doctor/findings.py.
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from doctor.analysis.plain import is_plainly_accepted
 from doctor.errors import DoctorError
 from doctor.refusals import ACCEPTED, ANTHROPIC, CONVERSE, GEMINI, OPENAI_CHAT, OPENAI_RESPONSES, WIRES, RefusalMeaning, WireVerdict
 from doctor.session import Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 GIVEN, RECORDED, GUESSED = "given", "recorded", "guessed"
 STRICTEST = (ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, GEMINI)

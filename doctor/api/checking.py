@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from doctor.analysis.engine import diagnose, report_session
 from doctor.analysis.registry import load_rules, select_rules
 from doctor.analysis.targets import check_wires
 from doctor.api.reading import REQUEST, Aim, Target, add_children, describe_failure, find_targets, how_to_read, name_target, read_target
 from doctor.findings import Failure, FileReport, Report
+from doctor.records import Record
 from doctor.rulekit import Rule
 from doctor.session import Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def check(paths: Target | Iterable[Target], *, debug: bool = False, **how: Any) -> Report:
@@ -26,14 +30,14 @@ def check(paths: Target | Iterable[Target], *, debug: bool = False, **how: Any) 
     return Report(tuple(files), tuple(failures))
 
 
-class Outcome(NamedTuple):
+class Outcome(Record):
     """What became of one target: its report, None where it could not be read, and what went wrong on the way."""
 
     file: FileReport | None
     failures: tuple[Failure, ...] = ()
 
 
-class Order(NamedTuple):
+class Order(Record):
     """All that decides how a target is judged, beside its bytes."""
 
     select: tuple[str, ...]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from doctor.analysis.registry import find_rule, load_rules
 from doctor.analysis.targets import check_wires
@@ -12,6 +11,7 @@ from doctor.api.reading import Aim, Target, how_to_read, name_target, read_targe
 from doctor.errors import DoctorError
 from doctor.sources.stores import find_transcripts, locate_stores
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from doctor.analysis.explaining import ErrorExplanation
     from doctor.rulekit import Rule

@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doctor.analysis.engine import report_session
 from doctor.analysis.registry import load_rules, select_rules
@@ -14,8 +13,12 @@ from doctor.analysis.targets import check_wires
 from doctor.api.reading import REQUEST, Aim, Target, describe_failure, find_targets, how_to_read, name_target, read_target
 from doctor.errors import DoctorError
 from doctor.findings import Failure, FileReport, FixReport, Report, Safety
+from doctor.records import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from doctor.repair.plans import Plan
     from doctor.rulekit import Rule
     from doctor.session import Session
@@ -85,7 +88,7 @@ def _attempt_fix(
     return _fix_session(session, rules, wish, how)
 
 
-class _Wish(NamedTuple):
+class _Wish(Record):
     """What `fix` was asked to do with a plan."""
 
     dry_run: bool

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
 
 from doctor.analysis.targets import aim_session
 from doctor.errors import DoctorError
 from doctor.findings import Failure
+from doctor.records import Record
 from doctor.session import Session
 from doctor.sources.session import read_session
 from doctor.sources.stores import find_transcripts, locate_stores
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 STDIN = "-"
 """The path that a transcript given as bytes is reported under."""
@@ -23,7 +27,7 @@ REQUEST = "request"
 Target = str | os.PathLike[str] | bytes
 
 
-class Aim(NamedTuple):
+class Aim(Record):
     """Whom the next request goes to, as far as the caller says so."""
 
     wires: tuple[str, ...] = ()

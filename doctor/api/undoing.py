@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from doctor.api.reading import how_to_read
 from doctor.errors import DoctorError
 from doctor.sources.session import read_session
 from doctor.sources.stores import find_transcripts, locate_stores
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from doctor.repair.storage import Undone
 

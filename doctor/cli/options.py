@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from typer import Argument, BadParameter, Option
 
 from doctor.cli.settings import Gate
@@ -11,6 +9,10 @@ from doctor.findings import Severity
 from doctor.output.explain import FORMATS as TEXT_FORMATS
 from doctor.output.reporters import FORMATS
 from doctor.refusals import WIRES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SEVERITIES = tuple(severity.value for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO))
 

@@ -1,17 +1,21 @@
 """What several commands share: how options become the arguments of `doctor.api`. No typer here: the fast path comes through."""
 
-# No postponed annotations: see doctor/findings.py.
+from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 from doctor.errors import DoctorError
 from doctor.findings import Report, Severity
+from doctor.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
-class Scope(NamedTuple):
+class Scope(Record):
     """What to look at, and with which rules."""
 
     select: tuple[str, ...] = ()
@@ -23,7 +27,7 @@ class Scope(NamedTuple):
     host: str = ""
 
 
-class Display(NamedTuple):
+class Display(Record):
     """How to show it. `color`: None lets the terminal decide."""
 
     format: str = "human"
@@ -33,7 +37,7 @@ class Display(NamedTuple):
     quiet: bool = False
 
 
-class Gate(NamedTuple):
+class Gate(Record):
     """When the exit code is 1."""
 
     fail_on: Severity = Severity.WARNING

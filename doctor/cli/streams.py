@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from typing import TextIO
 
 from doctor.errors import DoctorError
 from doctor.findings import Failure, Report
 from doctor.output.options import Options
 from doctor.output.text import neutralise
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 PLAIN_WIDTH = 100
 """Columns where there is no terminal to ask: what a CI log shows without wrapping."""

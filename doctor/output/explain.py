@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from doctor.findings import Fix, Safety
 from doctor.output.text import escape_in_json, neutralise
 from doctor.rulekit import Example, Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 FORMATS = ("text", "markdown", "json")
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from doctor.analysis.explaining import ErrorExplanation
 from doctor.findings import Safety
 from doctor.output.text import cut, escape_in_json, neutralise, replace_surrogates
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LONGEST_TEXT = 600
 

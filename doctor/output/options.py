@@ -1,11 +1,11 @@
 """What a reporter is told besides the report. All of it comes from the command line: reporters look at nothing else."""
 
-# No postponed annotations: see doctor/findings.py.
+from __future__ import annotations
 
-from typing import NamedTuple
+from doctor.records import Record
 
 
-class Options(NamedTuple):
+class Options(Record):
     """How to report. `width` is in terminal cells; `carried` are the options that a suggested command has to repeat."""
 
     command: str = "check"

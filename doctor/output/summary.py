@@ -1,15 +1,14 @@
 """The numbers over a report, and the exit code that follows from it: the same for every format."""
 
-# No postponed annotations: see doctor/findings.py.
-
-from typing import NamedTuple
+from __future__ import annotations
 
 from doctor.findings import Diagnostic, FileReport, Report, Safety, Severity
+from doctor.records import Record
 
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 
 
-class CodeCount(NamedTuple):
+class CodeCount(Record):
     """How often one code was found, in how many files, and how many of those findings come with a safe fix."""
 
     code: str
@@ -20,7 +19,7 @@ class CodeCount(NamedTuple):
     safe_fixes: int
 
 
-class Summary(NamedTuple):
+class Summary(Record):
     """Counts over all files. A clean file has nothing above info."""
 
     files: int

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, TextIO
 
 from doctor import __version__
 from doctor.analysis.survey import SurveyRow
 from doctor.output.text import count_of, escape_in_json, neutralise
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TextIO
 
 SCHEMA_VERSION = 1
 FORMATS = ("human", "json", "jsonl")

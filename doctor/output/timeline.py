@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from doctor.eventlog import EventLog, Execution, Moment, Overlap, Request, ToolRun
 from doctor.findings import Diagnostic
 from doctor.model import Message
 from doctor.output.text import join_counts
 from doctor.output.timeline_rows import RowFinder, find_ids
+from doctor.records import Record
 from doctor.rulekit import evidence, short_id
 from doctor.session import Session
 
@@ -34,7 +34,7 @@ MOMENTS = {
 }
 
 
-class Bar(NamedTuple):
+class Bar(Record):
     """One bar. Lines are 0-based lines of the event log, rows 0-based lines of the transcript.
 
     `start_line`, `end_line` and their times are what the log recorded, -1 and "" where it did not. The bar is drawn from `first` to
@@ -64,7 +64,7 @@ class Bar(NamedTuple):
         return bool(self.findings) or self.state in TROUBLED or self.kind in ("error", "repair")
 
 
-class Span(NamedTuple):
+class Span(Record):
     """Two executions at the same time. `older` and `newer` are their start lines; `last` is the line where the first of them ends."""
 
     first: int
@@ -76,7 +76,7 @@ class Span(NamedTuple):
     proof_lines: tuple[int, ...]
 
 
-class Timeline(NamedTuple):
+class Timeline(Record):
     """All bars in the order of the event log, the spans where executions overlap, and what the rules found."""
 
     session_id: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import NamedTuple
+
+from doctor.records import Record
 
 LEAST_FOLD = 20.0
 """Seconds without an event that are folded when they fill a good part of the axis; shorter ones only when they fill most of it."""
@@ -22,7 +23,7 @@ STEPS = (
 """Seconds between two ticks."""
 
 
-class Piece(NamedTuple):
+class Piece(Record):
     """The axis between two neighbouring events. `begin`, `end`: seconds since the epoch; `left`, `right`: places from 0 to 1."""
 
     first_line: int
@@ -34,7 +35,7 @@ class Piece(NamedTuple):
     is_folded: bool
 
 
-class Axis(NamedTuple):
+class Axis(Record):
     """Where each event line is drawn, from 0 to 1. `lines` ascend, and `places` with them."""
 
     lines: tuple[int, ...]
@@ -51,7 +52,7 @@ class Axis(NamedTuple):
         return tuple(piece for piece in self.pieces if piece.is_folded)
 
 
-class Tick(NamedTuple):
+class Tick(Record):
     """A mark on the axis: `place` from 0 to 1."""
 
     place: float

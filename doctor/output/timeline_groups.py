@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from doctor.output.text import join_counts
 from doctor.output.timeline import Bar, Span, Timeline
 from doctor.output.timeline_axis import Axis, build_axis
+from doctor.records import Record
 
 SECTION_BARS = 30
 """A section ends at the first place behind this many bars where nothing runs."""
@@ -18,7 +18,7 @@ NAMES = {
 }  # fmt: skip
 
 
-class Section(NamedTuple):
+class Section(Record):
     """A stretch of the time line on one axis. Places on the axis are found by event lines."""
 
     bars: tuple[Bar, ...]
@@ -26,7 +26,7 @@ class Section(NamedTuple):
     axis: Axis
 
 
-class Layout(NamedTuple):
+class Layout(Record):
     """What is drawn. `hidden`: bars for which not even a group found room."""
 
     sections: tuple[Section, ...]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from doctor import __version__
 from doctor.output.text import escape_in_json, replace_surrogates
 from doctor.output.timeline import Bar, Span, Timeline
 from doctor.output.timeline_axis import read_time
 from doctor.output.timeline_groups import lay_out
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SCHEMA_VERSION = 1
 

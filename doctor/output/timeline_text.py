@@ -4,7 +4,6 @@ draw, hence rich at the top."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TextIO
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
@@ -15,6 +14,11 @@ from doctor.output.timeline import Bar, Span, Timeline
 from doctor.output.timeline_axis import Axis, clock_of, date_of, list_ticks, write_duration
 from doctor.output.timeline_groups import Section, lay_out
 from doctor.output.timeline_words import count_bars, describe_lines, describe_state
+from doctor.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 MOST_BARS = 60
 NARROWEST = 40
@@ -39,7 +43,7 @@ _ASCII = str.maketrans(PLAIN, "|-||o|#>x*-%%:=||--.")
 INDENTED = ("request", "tool", "error")
 
 
-class _Frame(NamedTuple):
+class _Frame(Record):
     """Widths in cells. `clock` and `codes` are 0 where there is no room for them."""
 
     lines: int

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from typing import Any
 
 from doctor.model import Transcript
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MOST_ROWS = 2_000
 LONGEST_ROW = 4_000

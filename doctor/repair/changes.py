@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from doctor.model import Transcript
+from doctor.records import Record
 from doctor.repair.pieces import KEPT, MOVED, PiecedSource, Span
 
 
-class Block(NamedTuple):
+class Block(Record):
     """`count` lines that stayed: from line `old` on in the file as it is, from line `new` on in the planned file."""
 
     old: int
@@ -18,7 +18,7 @@ class Block(NamedTuple):
     count: int
 
 
-class LineChanges(NamedTuple):
+class LineChanges(Record):
     """All lines of both files, sorted out. Indexes are 0-based; `moved` holds (old, new)."""
 
     kept: tuple[Block, ...]

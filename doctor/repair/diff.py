@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from doctor.model import Transcript
+from doctor.records import Record
 from doctor.repair.changes import LineChanges, compare_lines
 
 CONTEXT = 3
@@ -13,7 +13,7 @@ MOST_COMPARISONS = 1_000_000
 """A gap of more old lines times new lines than this is shown as a replacement of the whole gap."""
 
 
-class Gap(NamedTuple):
+class Gap(Record):
     """Old lines [old, old_stop) are replaced by new lines [new, new_stop)."""
 
     old: int

@@ -6,10 +6,10 @@ Only lines that an edit names are looked at. Every line that stays keeps its byt
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from doctor.findings import Content, Edit, Fix, LineOf, Rewritten
 from doctor.model import Source, Transcript
+from doctor.records import Record
 from doctor.repair.changes import measure_line
 from doctor.repair.diff import render_diff
 from doctor.repair.pieces import CUT, KEPT, MOVED, Piece, PiecedSource, Span, borrow_span, cut_piece, measure_piece
@@ -19,7 +19,7 @@ from doctor.sources.source import FileSource
 __all__ = ["Choice", "apply_edits", "choose", "find_clashes", "list_lines", "render_diff"]
 
 
-class KeptRun(NamedTuple):
+class KeptRun(Record):
     """Lines [old, stop) that no edit names, beginning at byte `offset` of the planned file. The last one may get or lose a line end."""
 
     old: int
@@ -152,7 +152,7 @@ class _Builder:
         return [piece._replace(role=role) if isinstance(piece, Span) and piece.role in (KEPT, MOVED) else piece for piece in found]
 
 
-class Choice(NamedTuple):
+class Choice(Record):
     """Indexes of the fixes that can be applied together, and of those that have to wait for the next round."""
 
     accepted: tuple[int, ...]

@@ -12,10 +12,14 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from typing import Any, BinaryIO, NamedTuple
 
 from doctor.model import Source
+from doctor.records import Record
 from doctor.sources.source import BUFFER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, BinaryIO
 
 KEPT = "kept"
 MOVED = "moved"
@@ -24,7 +28,7 @@ CUT = "cut"
 BORROWED = "borrowed"
 
 
-class Span(NamedTuple):
+class Span(Record):
     """`length` bytes at `offset` of a file. `role`: kept where it stood, moved, cut out of a line, or borrowed from another file.
 
     A borrowed span has the SHA-256 of its bytes: the other file belongs to somebody else and may change before the plan is written.

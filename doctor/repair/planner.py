@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from doctor.analysis.engine import Diagnosis, diagnose
 from doctor.findings import AppliedFix, Diagnostic, Failure, Fix, Safety
+from doctor.records import Record
 from doctor.repair.answers import Answers
 from doctor.repair.changes import compare_lines, measure_line
 from doctor.repair.edits import apply_and_trace, choose, list_lines
@@ -61,7 +61,7 @@ def plan_fix(session: Session, rules: Sequence[Rule], safety: Safety = Safety.SA
     return Plan(session, before, session, before, transcript.source, False, (), tuple(_list_held_back(before)), (), nothing, b"", failure)
 
 
-class Way(NamedTuple):
+class Way(Record):
     """How to try: a round for each code or for each pass, and perhaps without the fixes of one code, and why."""
 
     by_code: bool

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from doctor.analysis.engine import Diagnosis
 from doctor.findings import AppliedFix, Failure
 from doctor.model import Source
+from doctor.records import Record
 from doctor.repair.changes import LineChanges
 from doctor.repair.pieces import Piece
 from doctor.session import Session
 
 
-class Quarantined(NamedTuple):
+class Quarantined(Record):
     """One line that leaves the transcript. `line` is 1-based in the file as it was read, 0 for a row that a fix had brought in."""
 
     line: int
@@ -20,7 +19,7 @@ class Quarantined(NamedTuple):
     content: tuple[Piece, ...]
 
 
-class Plan(NamedTuple):
+class Plan(Record):
     """A planned fix of one session. With a `failure` nothing is planned: `source` and `after` are those of the session as it is.
 
     `source` reads the file as it is on disk, so it is good until that file is replaced. `tail` are the last bytes of the file as read.

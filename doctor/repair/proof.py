@@ -12,12 +12,12 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from doctor.analysis.engine import Diagnosis
 from doctor.findings import Diagnostic, Safety, Severity
 from doctor.model import LineProblem, Message, Transcript
 from doctor.placeholders import MARK
+from doctor.records import Record
 from doctor.repair.changes import LineChanges
 from doctor.repair.pieces import PiecedSource
 from doctor.session import Session
@@ -25,7 +25,7 @@ from doctor.session import Session
 Key = tuple[str, object]
 
 
-class Departure(NamedTuple):
+class Departure(Record):
     """A quarantined line and what must be true of the planned file for it to leave the transcript.
 
     `needs`: "" (a placeholder or unreadable), "result" (a real result for `ids` stays) or "copy" (the same bytes stay on another line).

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from doctor.model import Message, Transcript
 from doctor.pairing import pair_calls
+from doctor.records import Record
 from doctor.repair.edits import KeptRun
 from doctor.repair.pieces import Piece, PiecedSource
 from doctor.session import Session
@@ -23,7 +23,7 @@ MOST_SHAPE_PROBLEMS = 50
 """Readers list only the first shape problems of a file. Where there are so many, the file is read as a whole."""
 
 
-class Region(NamedTuple):
+class Region(Record):
     """Bytes [start, stop) of the planned file that have to be read. `has_context`: the first line is there only to be compared with."""
 
     start: int

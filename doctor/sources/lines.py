@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
 
 from doctor.model import LineProblem
 from doctor.moves import has_debris
+from doctor.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _DECODER = json.JSONDecoder()
 _RECORD_START = re.compile(r'\{\s*"[A-Za-z_]+"\s*:')
@@ -23,7 +27,7 @@ MOST_STARTS = 200
 """A cut record's text may hold many `{"key":`; after so many tries the line counts as unreadable."""
 
 
-class JudgedLine(NamedTuple):
+class JudgedLine(Record):
     """`rows` are the records that can be read on the line; `problem` is None for a line that is fine after all."""
 
     problem: LineProblem | None

@@ -7,11 +7,14 @@ import os
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 from doctor.eventlog import EventLog
 from doctor.model import Liveness
 from doctor.resuming import IN_PROGRESS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 RECENT_SECONDS = 15 * 60
 APPEND_SECONDS = 10

@@ -1,17 +1,22 @@
 """metadata.json beside a transcript, and the client's backup of it."""
 
-# No postponed annotations: see doctor/findings.py.
+from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
 
 import orjson
+
+from doctor.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 METADATA = "metadata.json"
 BACKUP = METADATA + ".backup"
 
 
-class Metadata(NamedTuple):
+class Metadata(Record):
     """`value` is None when neither file can be read. `problem` says what is wrong with metadata.json, "" when it is fine or not there."""
 
     value: dict[str, Any] | None

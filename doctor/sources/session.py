@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from doctor.errors import DoctorError
 from doctor.eventlog import EventLog
@@ -15,6 +14,10 @@ from doctor.sources.formats import detect_format
 from doctor.sources.metadata import Metadata, read_metadata
 from doctor.sources.siblings import TRANSCRIPT, find_events, find_events_elsewhere, find_sibling, is_in_store
 from doctor.sources.source import FileSource, MemorySource, identify
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def read_session(

@@ -9,13 +9,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import orjson
 
 from doctor.model import Sibling
 from doctor.resuming import SUB_SESSION, find_obstacle
 from doctor.sources.metadata import read_metadata
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SESSIONS = "sessions"
 TRANSCRIPT = "transcript.jsonl"

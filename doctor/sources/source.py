@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import os
 from stat import S_ISREG
-from typing import BinaryIO
 
 from doctor.errors import DoctorError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 BUFFER = 1 << 20
 """1 MiB: reading lines through the 8 KiB default costs a third more (measured on 200 MB)."""

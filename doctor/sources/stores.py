@@ -1,20 +1,20 @@
 """From what a user names to transcripts: a file, a session folder, a tree of them, a pattern, or the id of a session in a known store."""
 
-# No postponed annotations: see doctor/findings.py.
+from __future__ import annotations
 
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from doctor.errors import DoctorError
+from doctor.records import Record
 from doctor.sources.siblings import EVENTS, NAME, SESSIONS, TRANSCRIPT, find_events, list_places
 
 MOST_CANDIDATES = 8
 PATTERN = "*?["
 
 
-class SessionPlace(NamedTuple):
+class SessionPlace(Record):
     """One session of a store. `transcript` is where it is, or would be had it been saved; `events` is "" where there is no log."""
 
     session_id: str

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from doctor.records import Record
 
 
-class Entry(NamedTuple):
+class Entry(Record):
     """`pattern` finds the text; its first group, where it has one, is an id or a number. `codes` are the doctor's codes that cover the
     defect, the likeliest first, none where a stored transcript has no part in it. `ids` finds a list of ids behind the text."""
 

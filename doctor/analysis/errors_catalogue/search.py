@@ -6,9 +6,9 @@ import html
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from doctor.analysis.errors_catalogue.entry import Entry
+from doctor.records import Record
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 FRAME = re.compile(r"^[ \t]*[│┃|>]+[ \t]?|[ \t]*[│┃|][ \t]*$", re.MULTILINE)
@@ -30,7 +30,7 @@ DEEPEST = 4
 """How many layers of escaping are peeled off: a gateway quotes the provider, a log quotes the gateway."""
 
 
-class ErrorMatch(NamedTuple):
+class ErrorMatch(Record):
     """What an error text says. `ids` and `indices` are those that it names; `codes` the doctor's codes that cover it."""
 
     rule: str

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
-from typing import Any
 
 from doctor.analysis.wires.shape import WIRES, History, Violation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MODULES = {wire: wire.replace("-", "_") for wire in WIRES}
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
 
 from doctor.analysis.wires.shape import ERROR, WARNING, Violation
+from doctor.records import Record
 
 Rewording = tuple[str, Callable[[Violation], str]]
 
 
-class Host(NamedTuple):
+class Host(Record):
     """`accepts`: rule -> why it is no matter there. `rewords`: rule -> the server's own rule and text for the same defect."""
 
     name: str

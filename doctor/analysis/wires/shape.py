@@ -7,8 +7,8 @@ body (`bodies/`); the contracts (`anthropic.py` and its neighbours) know nothing
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from doctor.records import Record
 from doctor.refusals import ANTHROPIC, CONVERSE, ERROR, GEMINI, OPENAI_CHAT, OPENAI_RESPONSES, WARNING, WIRES, Violation
 
 __all__ = [
@@ -52,7 +52,7 @@ FOLLOWING = "the next user message"
 """Role of nothing that is stored: contracts take it that one user text follows, unless the history is judged as a request."""
 
 
-class Block(NamedTuple):
+class Block(Record):
     """One content block. `line` is the stored line (0-based), or the index in the request's own list; `name` is the tool's."""
 
     kind: str
@@ -62,7 +62,7 @@ class Block(NamedTuple):
     line: int = -1
 
 
-class Sent(NamedTuple):
+class Sent(Record):
     """One message as the API counts them: `index` is its place in the list that is sent. `id` is the item's own (Responses only)."""
 
     role: str
@@ -73,7 +73,7 @@ class Sent(NamedTuple):
     id: str = ""
 
 
-class Settings(NamedTuple):
+class Settings(Record):
     """What is known beside the messages. Empty means not known.
 
     `as_request`: judge the bare list; else one user text is taken to follow. `thinking`: the request's thinking mode (enabled, adaptive,
@@ -88,7 +88,7 @@ class Settings(NamedTuple):
     chained: bool = False
 
 
-class History(NamedTuple):
+class History(Record):
     """All that a contract needs. `problems` are violations that only the raw body shows, found while it was lowered."""
 
     messages: tuple[Sent, ...]
@@ -96,7 +96,7 @@ class History(NamedTuple):
     problems: tuple[Violation, ...] = ()
 
 
-class Turn(NamedTuple):
+class Turn(Record):
     """Neighbouring messages of one role, as the APIs that merge them see them."""
 
     role: str

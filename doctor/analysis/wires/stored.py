@@ -8,7 +8,6 @@ before any provider sees it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from doctor.analysis.wires import shape
 from doctor.analysis.wires.shape import ANTHROPIC, CALL, CONVERSE, GEMINI, OPENAI_CHAT, OTHER, RESULT, TEXT, THINKING, Block, Sent
@@ -27,6 +26,10 @@ from doctor.model import (
     UNSIGNED_THINKING,
     Message,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SYSTEM = ("system", "developer")
 SENT_ROLES = ("system", "developer", "user", "assistant", "tool")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from doctor.cli.settings import Display, Gate, Scope, finish, make_scope, read_targets, repeat_options
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import typer
 
@@ -50,7 +50,7 @@ def register(app: typer.Typer) -> None:
         quiet: bool = options.QUIET,
         color: bool = options.COLOR,
         debug: bool = options.DEBUG,
-    ) -> Any:
+    ) -> object:
         scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
         display = Display(format, not no_excerpt, color, statistics, quiet)
         return lambda: run_check(paths, scope, display, options.make_gate(fail_on, exit_zero), debug, children)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from doctor.errors import DoctorError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import typer
 
@@ -43,7 +42,7 @@ def register(app: typer.Typer) -> None:
         wires: list[str] = options.FOR,
         model: str = options.MODEL,
         debug: bool = options.DEBUG,
-    ) -> Any:
+    ) -> object:
         if error is not None:
             return lambda: run_explain_error(error, code, format, wires, model)
         if code is None:

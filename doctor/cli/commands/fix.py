@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doctor.cli.settings import Display, Gate, Scope, finish, make_scope, repeat_options
 from doctor.errors import DoctorError
 from doctor.findings import Failure, FileReport, Report
+from doctor.records import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import typer
 
 
-class Writing(NamedTuple):
+class Writing(Record):
     """Whether and where to write."""
 
     dry_run: bool = False
@@ -105,7 +106,7 @@ def register(app: typer.Typer) -> None:
         quiet: bool = options.QUIET,
         color: bool = options.COLOR,
         debug: bool = options.DEBUG,
-    ) -> Any:
+    ) -> object:
         scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
         writing = Writing(dry_run, diff, unsafe, force, output, recover, wait)
         display = Display(format, not no_excerpt, color, False, quiet)

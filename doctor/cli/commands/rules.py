@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import typer
 
@@ -23,5 +22,5 @@ def register(app: typer.Typer) -> None:
     def rules(
         format: str = options.TEXT_FORMAT,
         debug: bool = options.DEBUG,
-    ) -> Any:
+    ) -> object:
         return lambda: run_rules(format)

@@ -8,10 +8,11 @@ import sys
 import time
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doctor.errors import DoctorError
+from doctor.records import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import typer
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}
 
 
-class Wanted(NamedTuple):
+class Wanted(Record):
     """Which sessions, and how to show them. `since`: seconds since the epoch, 0 for all."""
 
     root: str | None = None
@@ -128,6 +129,6 @@ def register(app: typer.Typer) -> None:
         exit_zero: bool = options.EXIT_ZERO,
         color: bool = options.COLOR,
         debug: bool = options.DEBUG,
-    ) -> Any:
+    ) -> object:
         wanted = Wanted(root, read_since(since, time.time()) if since else 0.0, broken, project, format, color, exit_zero)
         return lambda: run_scan(wanted)

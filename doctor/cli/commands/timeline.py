@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doctor.cli.settings import Scope, make_scope
 from doctor.errors import DoctorError
+from doctor.records import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import typer
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json")
 
 
-class Page(NamedTuple):
+class Page(Record):
     """Where the page goes: a file, `-` for standard output, None for no page. `force` overwrites the file."""
 
     path: str | None = None
@@ -129,6 +130,6 @@ def register(app: typer.Typer) -> None:
         no_excerpt: bool = options.NO_EXCERPT,
         color: bool = options.COLOR,
         debug: bool = options.DEBUG,
-    ) -> Any:
+    ) -> object:
         scope = make_scope(select, ignore, events, False, False)
         return lambda: run_timeline(session, scope, format, Page(html, force), not no_excerpt, color)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import typer
 
@@ -27,5 +26,5 @@ def register(app: typer.Typer) -> None:
         path: str = Argument(..., metavar="PATH", help="A transcript or a session folder."),
         force: bool = Option(False, "--force", help="Restore although the transcript was changed since the fix."),
         debug: bool = options.DEBUG,
-    ) -> Any:
+    ) -> object:
         return lambda: run_undo(path, force)

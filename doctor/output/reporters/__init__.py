@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TextIO
 
 from doctor.errors import DoctorError
 from doctor.findings import Report
 from doctor.output.options import Options
 
-Reporter = Callable[[Report, TextIO, Options], None]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    Reporter = Callable[[Report, TextIO, Options], None]
+
 
 FORMATS = ("human", "concise", "json")
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TextIO
-
 from doctor.findings import Confidence, Diagnostic, FileReport, Report, Safety
 from doctor.output.options import Options
 from doctor.output.statistics import list_statistics
 from doctor.output.summary import summarise
 from doctor.output.text import neutralise
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 
 def write_report(report: Report, stream: TextIO, options: Options) -> None:

@@ -6,7 +6,6 @@ A run with nothing to draw is one plain line and never imports rich.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TextIO
 
 from doctor.findings import FileReport, Report
 from doctor.output.options import Options
@@ -16,7 +15,10 @@ from doctor.output.text import count_of, cut, join_counts, neutralise, shorten_p
 from doctor.output.verdict import describe_verdict, list_doubts, list_unseen_answers, suggest_next
 from doctor.refusals import WIRES
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from rich.console import Console
     from rich.text import Text
 

@@ -6,7 +6,6 @@ It holds no contents of rows, so it can be kept as a CI artifact; the exception 
 from __future__ import annotations
 
 import json
-from typing import Any, TextIO
 
 from doctor import __version__
 from doctor.findings import AppliedFix, Diagnostic, FileReport, FixReport, Interval, Report
@@ -14,6 +13,10 @@ from doctor.output.options import Options
 from doctor.output.summary import Summary, summarise
 from doctor.output.text import escape_in_json, replace_surrogates
 from doctor.refusals import WireVerdict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TextIO
 
 SCHEMA_VERSION = 1
 

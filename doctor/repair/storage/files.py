@@ -12,11 +12,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from queue import Queue
 from threading import Semaphore, Thread
-from typing import BinaryIO, NamedTuple
 
 from doctor.errors import DoctorError
 from doctor.model import Source
+from doctor.records import Record
 from doctor.sources.source import BUFFER, identify
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 TAIL = 4096
 """Bytes at the end of a file that are compared besides its size and times, which a fast writer may leave unchanged."""
@@ -26,14 +30,14 @@ AT_FDCWD = -100
 RENAME_EXCHANGE = 2
 
 
-class Looks(NamedTuple):
+class Looks(Record):
     """A file as it was read: what identifies it, and its last bytes."""
 
     identity: tuple[int, ...]
     tail: bytes
 
 
-class Digest(NamedTuple):
+class Digest(Record):
     """Size and SHA-256 (hex) of a whole file."""
 
     size: int

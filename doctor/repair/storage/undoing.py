@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 from doctor.errors import DoctorError
 from doctor.model import Liveness
+from doctor.records import Record
 from doctor.repair import receipts
 from doctor.repair.storage import files
 from doctor.repair.storage.locks import hold_locks
 from doctor.repair.storage.writing import find_free_stamp, verify_copy
 from doctor.sources.source import FileSource
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-class Undone(NamedTuple):
+
+class Undone(Record):
     """`path` holds the bytes of `backup` again; `kept` is what it held before the undo."""
 
     path: str
@@ -24,7 +28,7 @@ class Undone(NamedTuple):
     kept: str
 
 
-class Receipt(NamedTuple):
+class Receipt(Record):
     """What undo needs of a receipt, hashes as SHA-256 hex."""
 
     path: str

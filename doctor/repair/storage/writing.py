@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from doctor.errors import DoctorError
 from doctor.model import Source
+from doctor.records import Record
 from doctor.repair import receipts
 from doctor.repair.pieces import BORROWED, PiecedSource, digest_range
 from doctor.repair.plans import Plan
@@ -18,7 +18,7 @@ from doctor.session import Session
 from doctor.sources.source import FileSource, MemorySource
 
 
-class Written(NamedTuple):
+class Written(Record):
     """Paths of what was written; "" for what was not needed. `path` is "" when nothing had to be changed."""
 
     path: str

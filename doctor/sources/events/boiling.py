@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from sys import intern
-from typing import Any, NamedTuple
+
+from doctor.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Fields = dict[str, Any]
+else:
+    Fields = dict
 
 LONGEST_TEXT = 2_000
 """Characters of a prompt, a reply or an error text that are kept for reports."""
 LONGEST_WRAPPED_ERROR = 100_000
 
-Fields = dict[str, Any]
 Base = tuple[int, str, str, str]
 
 
-class Event(NamedTuple):
+class Event(Record):
     """One event of interest. Empty strings, 0 and -1 stand for "not said".
 
     `text`: a prompt, a reply, a steered text or an error, cut. `text_key`: hash() of the whole text, 0 when redacted or not there.

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
 
 import orjson
 
-JsonObject = dict[str, Any]
+from doctor.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    JsonObject = dict[str, Any]
+else:
+    JsonObject = dict
+
 _DECODER = json.JSONDecoder()
 _START = re.compile(r'\{"(?:ts|event)": ?"')
 
 
-class FoundRecord(NamedTuple):
+class FoundRecord(Record):
     """A whole event record inside a line. `start`, `stop`: its bytes in the line."""
 
     start: int

@@ -8,11 +8,14 @@ Not seen: damage in the middle of a huge unwanted line, unless it lies in its la
 from __future__ import annotations
 
 import re
-from typing import BinaryIO
 
 from doctor.model import Source
 from doctor.sources.events.boiling import BOILERS, HEAD_ONLY, Event, boil_event, boil_head
 from doctor.sources.events.damage import FoundRecord, JsonObject, find_records, parse_record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 BLOCK_BYTES = 1 << 19
 """64 KiB to 1 MiB measure alike."""

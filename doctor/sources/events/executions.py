@@ -7,8 +7,8 @@ by tool call ids, parallel groups, request ids and iteration counters; what noth
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
+from doctor.records import Record
 from doctor.sources.events.boiling import Event
 from doctor.sources.events.runs import ToolPair
 from doctor.sources.events.traces import Asked, Sign, Trace
@@ -17,7 +17,7 @@ MOST_OPEN = 16
 """Executions that never ended are kept in mind up to this number; older ones died long ago."""
 
 
-class Story(NamedTuple):
+class Story(Record):
     """What follow_executions found. `callers`: the execution by the line of a tool:pre or a provider:error. `deaths`: lines of events
     that say that a process or a turn came to its end or began anew."""
 

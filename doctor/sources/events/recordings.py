@@ -10,10 +10,13 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from doctor.eventlog import EventLog, Execution, RecordedCall, RecordedStep, RecordedTurn, ToolRun
 from doctor.sources.events.damage import JsonObject, find_records
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 HEAD_BYTES = 4_096
 MOST_AFTER = 10_000

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
 
 from doctor.eventlog import EventLog, RecordedResult, ToolRun
 from doctor.model import Transcript
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MOST_COMPARED = 4
 """Other results of the session that are compared to learn how its client writes them."""

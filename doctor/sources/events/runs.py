@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from doctor.eventlog import ToolRun
+from doctor.records import Record
 from doctor.sources.events.boiling import Event
 from doctor.sources.events.traces import Trace
 
 
-class ToolPair(NamedTuple):
+class ToolPair(Record):
     """One run of a tool: its tool:pre and its tool:post or tool:error. Either may be missing, not both."""
 
     pre: Event | None

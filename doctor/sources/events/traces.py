@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from doctor.eventlog import Execution
+from doctor.records import Record
 from doctor.sources.events.boiling import Event
 
 STATUSES = {"ok": "success", "completed": "success", "complete": "success", "failed": "error", "canceled": "cancelled"}
 """Other spellings of a status. Unknown ones are kept as they are."""
 
 
-class Sign(NamedTuple):
+class Sign(Record):
     """A sign of life that can belong to one execution only. `kind`: tool, tool-error, answer, request.
 
     `since`: the line of what it answers (the tool:pre, the llm:request); `number`: the iteration; `name`: the tool.

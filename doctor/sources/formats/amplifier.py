@@ -7,7 +7,6 @@ fine goes to `amplifier_rows`, which takes its time and says what is wrong.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import orjson
 
@@ -28,6 +27,10 @@ from doctor.model import (
 from doctor.placeholders import LONGEST, find_maker, is_invented_reply
 from doctor.sources.formats import amplifier_rows
 from doctor.sources.formats.amplifier_content import find_end_flags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 NAME = "amplifier"
 PROGRESS = r"(?i)\b(?:step|task|progress|iteration)\b[^\n]{0,12}?\d+\s?(?:/|of )\d+"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from doctor.model import (
     ARGUMENTS_NOT_OBJECT,
     BLANK_TEXT,
@@ -17,6 +15,10 @@ from doctor.model import (
     TEXT_BEFORE_RESULT,
     UNSIGNED_THINKING,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 CALLS = ("tool_call", "tool_use")
 THINKING = ("thinking", "redacted_thinking", "reasoning")

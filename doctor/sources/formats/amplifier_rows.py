@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import Any
 
 from doctor.model import (
     BROKEN_SHAPE,
@@ -21,6 +20,10 @@ from doctor.model import (
 )
 from doctor.placeholders import find_maker, is_invented_reply
 from doctor.sources.formats.amplifier_content import find_content_flags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 ROLES = ("system", "developer", "user", "assistant", "function", "tool")
 SCHEMA = "amplifier-row.schema.json"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
 
 from doctor.errors import DoctorError
 from doctor.model import Source, Transcript
+from doctor.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 NAME = "request"
 LISTS = ("messages", "contents", "input")
@@ -17,7 +21,7 @@ _ANTHROPIC_BLOCKS = frozenset(("tool_use", "tool_result", "thinking", "redacted_
 _CHAT_ROLES = ("system", "developer", "tool", "function")
 
 
-class RequestBody(NamedTuple):
+class RequestBody(Record):
     """One body, the wire that it is written for, and where it stands: the 0-based line, or 0 for a file that is one body.
 
     `host` is "" unless an envelope around the body names it; `model` is the envelope's or the body's own.

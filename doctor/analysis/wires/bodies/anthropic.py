@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from doctor.analysis.wires.bodies.media import check_images
 from doctor.analysis.wires.bodies.surrogates import find_lone_surrogate
 from doctor.analysis.wires.bodies.texts import judge_text
@@ -30,6 +28,10 @@ from doctor.analysis.wires.shape import (
     Settings,
     Violation,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 FOREIGN_TYPES = frozenset(
     (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 from doctor.analysis.wires.bodies.texts import judge_text
 from doctor.analysis.wires.shape import (
@@ -24,6 +23,10 @@ from doctor.analysis.wires.shape import (
     Settings,
     Violation,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def lower_request(body: dict[str, Any], host: str = "") -> History:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from doctor.analysis.wires.bodies.texts import CUT, judge_text
 from doctor.analysis.wires.shape import (
@@ -21,6 +20,10 @@ from doctor.analysis.wires.shape import (
     Settings,
     Violation,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 ROLES = ("user", "model", "function")
 """`function` is the old role for results; older clients still send it, and it is taken for the user's."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import struct
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from doctor.analysis.wires.shape import Violation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MOST_BYTES = 5 * 1024 * 1024
 MOST_PIXELS = 8_000

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from doctor.analysis.wires.bodies.texts import judge_arguments, judge_text
 from doctor.analysis.wires.shape import (
     CALL,
@@ -18,6 +16,10 @@ from doctor.analysis.wires.shape import (
     Settings,
     Violation,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SPEAKS_OTHERWISE = ("tool_calls", "refusal", "audio", "function_call")
 """Fields beside which an assistant message needs no content."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from doctor.analysis.wires.bodies.texts import judge_arguments, judge_text
 from doctor.analysis.wires.shape import (
     CALL,
@@ -17,6 +15,10 @@ from doctor.analysis.wires.shape import (
     Settings,
     Violation,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 CLIENT_CALLS = (
     "function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call", "tool_search_call",
