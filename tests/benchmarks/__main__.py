@@ -100,7 +100,7 @@ class Bench:
     def events(self) -> Iterator[Row]:
         folder = self.generate(f"events-{self.sizes.events}", "session", "--events", self.sizes.events)
         log = os.path.join(folder, "events.jsonl")
-        alone = os.path.join(self.folder, f"events-{self.sizes.events}-without")
+        alone = os.path.join(self.folder, "without", os.path.basename(folder))
         os.makedirs(alone, exist_ok=True)
         for name in ("transcript.jsonl", "metadata.json"):
             shutil.copyfile(os.path.join(folder, name), os.path.join(alone, name))

@@ -104,6 +104,13 @@ class EventWriter:
         self.write_event("prompt:complete", {"prompt": prompt, "response": turn.reply["content"][0]["text"]})
 
 
+def _make_writer(folder: str, seed: str) -> Writer:
+    """A writer whose session is called like its folder, as the client has it: another name would be one more finding to draw."""
+    writer = Writer(seed)
+    writer.session_id = os.path.basename(os.path.abspath(folder))
+    return writer
+
+
 def write_metadata(folder: str, writer: Writer, turns: int) -> None:
     metadata = {
         "session_id": writer.session_id,
@@ -122,7 +129,7 @@ def write_session(
 ) -> list[Planted]:
     """Writes transcript.jsonl of about `transcript_size` bytes and metadata.json; defects are spread evenly, kinds taken in turn."""
     os.makedirs(folder, exist_ok=True)
-    writer = Writer(seed)
+    writer = _make_writer(folder, seed)
     planted: list[Planted] = []
     size = line = turns = 0
     with open(os.path.join(folder, "transcript.jsonl"), "wb") as file:
@@ -145,7 +152,7 @@ def write_session(
 def write_logged_session(folder: str, events_size: int, *, seed: str = "1") -> None:
     """Writes a sound session with an event log of about `events_size` bytes, and the transcript that belongs to it."""
     os.makedirs(folder, exist_ok=True)
-    writer = Writer(seed)
+    writer = _make_writer(folder, seed)
     turns = 0
     with open(os.path.join(folder, "transcript.jsonl"), "wb") as file, open(os.path.join(folder, "events.jsonl"), "wb") as log:
         events = EventWriter(writer, log)

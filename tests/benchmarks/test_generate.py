@@ -91,3 +91,11 @@ def test_check_finds_exactly_the_planted_defects_of_a_corpus(tmp_path: Path) -> 
 @pytest.mark.parametrize(("text", "size"), [("100K", 100_000), ("20M", 20_000_000), ("1.5g", 1_500_000_000), ("12", 12)])
 def test_sizes_are_powers_of_ten(text: str, size: int) -> None:
     assert read_size(text) == size
+
+
+def test_a_sound_session_gives_nothing_to_draw(tmp_path: Path) -> None:
+    write_session(str(tmp_path / "alone"), 50_000)
+    write_logged_session(str(tmp_path / "logged"), 300_000)
+    for name in ("alone", "logged"):
+        (file,) = doctor.check(str(tmp_path / name), now=LATER, environment={}).files
+        assert not file.diagnostics, name
