@@ -103,7 +103,7 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
                 _read_refused_line(transcript, raw, line, offset >= source.size)
                 previous, row = raw, None
                 continue
-            except (KeyError, TypeError, AttributeError):
+            except (KeyError, TypeError, AttributeError, IndexError):
                 pass
             if message is None:
                 message = amplifier_rows.read_odd_row(transcript, row, line)
@@ -141,16 +141,18 @@ def read_plain_row(row: Any, line: int) -> Message | None:
         kind = amplifier_rows.find_user_kind(content, metadata)
         return _NEW(Message, (line, role, kind, (), (), hash(content), 0))
     if (role == "system" or role == "developer") and content.__class__ is str:
-        return Message(line, role, "system", (), (), 0, 0)
+        return _NEW(Message, (line, role, "system", (), (), 0, 0))
     return None
 
 
 def _read_plain_assistant(row: dict[str, Any], content: Any, metadata: Any, line: int) -> Message | None:
+    """The view of an assistant row that is plainly fine: both spellings of its calls agree, one by one. None for any other.
+
+    Raises KeyError, TypeError, AttributeError, IndexError: for rows that need a closer look too.
+    """
     listed = row.get("tool_calls")
-    if listed is not None and listed.__class__ is not list:
-        return None
     if content.__class__ is not list:
-        if content.__class__ is not str or listed or not content or content.isspace():
+        if content.__class__ is not str or listed or not content or content.isspace() or (listed is not None and listed.__class__ is not list):
             return None
         return _read_reply(content, metadata, line, 0)
     calls: list[ToolCall] = []
@@ -158,15 +160,22 @@ def _read_plain_assistant(row: dict[str, Any], content: Any, metadata: Any, line
     flags = 0
     for block in content:
         kind = block["type"]
-        if kind == "text":
+        if kind == "tool_call":
+            call_id, name, item = block["id"], block["name"], listed[len(calls)]
+            if not (
+                call_id.__class__ is name.__class__ is str
+                and call_id
+                and name
+                and block["input"].__class__ is item["arguments"].__class__ is dict
+                and item["id"] == call_id
+                and item["tool"] == name
+            ):
+                return None
+            calls.append(_NEW(ToolCall, (call_id, name, _BOTH)))
+        elif kind == "text":
             text = block["text"]
             if text.__class__ is not str or not text or calls or text.isspace():
                 return None
-        elif kind == "tool_call":
-            call_id, name = block["id"], block["name"]
-            if call_id.__class__ is not str or name.__class__ is not str or block["input"].__class__ is not dict or not call_id or not name:
-                return None
-            calls.append(_NEW(ToolCall, (call_id, name, _BOTH)))
         elif kind == "thinking":
             signature = block.get("signature", "")
             if block["thinking"].__class__ is not str or signature.__class__ is not str:
@@ -175,20 +184,17 @@ def _read_plain_assistant(row: dict[str, Any], content: Any, metadata: Any, line
         else:
             return None
     if not calls:
-        return _read_reply(text, metadata, line, flags) if content and not listed else None
-    if listed is None or len(listed) != len(calls):
+        return _read_reply(text, metadata, line, flags) if content and (listed is None or listed == []) else None
+    if listed.__class__ is not list or len(listed) != len(calls):
         return None
-    for item, call in zip(listed, calls, strict=True):
-        if item["id"] != call[0] or item["tool"] != call[1] or item["arguments"].__class__ is not dict:
-            return None
     return _NEW(Message, (line, "assistant", "call", tuple(calls), (), 0, flags))
 
 
 def _read_reply(text: str, metadata: Any, line: int, flags: int) -> Message:
     if len(text) > LONGEST_PROGRESS_TEXT:
-        return Message(line, "assistant", "reply", (), (), 0, flags)
+        return _NEW(Message, (line, "assistant", "reply", (), (), 0, flags))
     kind = "invented" if not metadata and len(text) < 300 and is_invented_reply(text) else "reply"
-    return Message(line, "assistant", kind, (), (), 0, flags | SHOWS_PROGRESS if _has_counter(text) else flags)
+    return _NEW(Message, (line, "assistant", kind, (), (), 0, flags | SHOWS_PROGRESS if _has_counter(text) else flags))
 
 
 def _has_counter(text: str) -> bool:
