@@ -19,6 +19,8 @@ else:
         def make_getter(index, doc):
             return property(itemgetter(index), doc=doc)
 
+    MISSING = object()
+
     class RecordMaker(type):
         """Turns the annotated names of a class body into the fields of a tuple; what they are set to are their defaults."""
 
@@ -30,7 +32,12 @@ else:
             defaults = {field: body.pop(field) for field in fields if field in body}
             for index, field in enumerate(fields):
                 body[field] = make_getter(index, None)
-            body.update(__slots__=(), _fields=fields, _field_defaults=defaults, __match_args__=fields)
+            places = {field: index for index, field in enumerate(fields)}
+            filled = tuple(defaults.get(field, MISSING) for field in fields)
+            body.update(
+                __slots__=(), _fields=fields, _field_defaults=defaults, __match_args__=fields, _places=places, _filled=filled,
+                _required=filled.count(MISSING),
+            )  # fmt: skip
             return type.__new__(maker, name, bases, body)
 
     class Record(metaclass=RecordMaker):
@@ -62,15 +69,17 @@ else:
 
     def complete(cls, values, named):
         """The values of all fields: those by position, then those by name, then the defaults. Raises TypeError as a function would."""
-        fields = cls._fields
-        if len(values) > len(fields):
-            raise TypeError(f"{cls.__name__} takes {len(fields)} values but {len(values)} were given")
-        given = dict(zip(fields, values, strict=False))
-        for name in named:
-            if name in given or name not in fields:
-                raise TypeError(f"{cls.__name__} got {'two values for' if name in given else 'an unexpected'} field {name!r}")
-        found = cls._field_defaults | given | named
-        missing = [field for field in fields if field not in found]
-        if missing:
-            raise TypeError(f"{cls.__name__} lacks {', '.join(missing)}")
-        return [found[field] for field in fields]
+        given = len(values)
+        if given > len(cls._fields):
+            raise TypeError(f"{cls.__name__} takes {len(cls._fields)} values but {given} were given")
+        found = [*values, *cls._filled[given:]]
+        for name, value in named.items():
+            place = cls._places.get(name, -1)
+            if place < given:
+                raise TypeError(f"{cls.__name__} got {'two values for' if place >= 0 else 'an unexpected'} field {name!r}")
+            found[place] = value
+        if given < cls._required:
+            missing = [field for field, value in zip(cls._fields, found, strict=True) if value is MISSING]
+            if missing:
+                raise TypeError(f"{cls.__name__} lacks {', '.join(missing)}")
+        return found

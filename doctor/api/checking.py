@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from doctor.analysis.engine import diagnose, report_session
 from doctor.analysis.registry import load_rules, select_rules
@@ -61,6 +61,7 @@ def check_each(
     children: bool = False,
     now: float | None = None,
     environment: Mapping[str, str] = os.environ,
+    watch: Callable[[int, int], None] | None = None,
     debug: bool = False,
 ) -> Iterator[Outcome]:
     """Checks one target after the other, and forgets each once it is handed out.
@@ -73,6 +74,8 @@ def check_each(
     A file of request bodies (one JSON body, or one a line) is checked as it is sent. `children`: check the sub-sessions that a session
     delegated to as well, and theirs. A path may also be a pattern, or the beginning of a session's id in one of this machine's stores.
 
+    `watch` is told, where there is one target only, how many bytes of a large event log are read, and of how many.
+
     Raises DoctorError: a selector matches no rule, a wire is unknown, or there is nothing to check.
     """
     aim = Aim(check_wires(wires), model, host)
@@ -81,7 +84,10 @@ def check_each(
     targets, failures = find_targets(paths, environment)
     if failures:
         yield Outcome(None, tuple(failures))
-    for target in add_children(targets) if children else targets:
+    targets = add_children(targets) if children else targets
+    if watch is not None and len(targets) == 1:
+        order = order._replace(how={**order.how, "watch": watch})
+    for target in targets:
         yield check_target(target, order, rules)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from doctor.analysis.engine import report_session
@@ -41,6 +41,7 @@ def fix(
     model: str = "",
     host: str = "",
     wait: float = 0.0,
+    watch: Callable[[int, int], None] | None = None,
     now: float | None = None,
     environment: Mapping[str, str] = os.environ,
     debug: bool = False,
@@ -51,7 +52,8 @@ def fix(
     row. `recover` also adds rows that the transcript lost and its backup or event log still holds. `force` writes to a session that
     somebody seems to be in. `output` leaves the transcript alone and writes the repaired one there. `diff` adds the change as a unified
     diff. With `wires` nothing is written that one of them would still refuse, and thinking that they refuse can be taken out. `wait`: how
-    many seconds to wait for somebody to leave the session. The other arguments are those of `check`.
+    many seconds to wait for somebody to leave the session. `watch` is told how much of a large event log is read. The other arguments
+    are those of `check`.
 
     Each FileReport holds what is left after the fix, and in `.fix` what was done, with the paths of backup, receipt and quarantine.
 
@@ -64,7 +66,7 @@ def fix(
     targets, failures = find_targets(path, environment)
     if output is not None and len(targets) > 1:
         raise DoctorError("usage", f"--output takes one transcript, but {os.fspath(path)} holds {len(targets)}")
-    how = how_to_read(events, as_request, now, environment) | {"recover": recover}
+    how = how_to_read(events, as_request, now, environment) | {"recover": recover, "watch": watch}
     wish = _Wish(dry_run, unsafe, force, os.fspath(output) if output is not None else None, diff)
     files: list[FileReport] = []
     for target in targets:

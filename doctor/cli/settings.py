@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from doctor.errors import DoctorError
 from doctor.findings import Report, Severity
@@ -91,6 +91,25 @@ def read_stdin() -> bytes:
     if sys.stdin is None:
         raise DoctorError("usage", "standard input is closed, but - reads the transcript from it")
     return sys.stdin.buffer.read()
+
+
+def watch_log() -> Callable[[int, int], None] | None:
+    """Draws how far a large event log is read, for whoever sits before the terminal; None where nobody does."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return None
+    bars: list[Callable[[int, int], None]] = []
+
+    def show(done: int, total: int) -> None:
+        if not bars:
+            import time
+
+            from doctor.output.progress import make_progress
+            from doctor.output.survey import write_size
+
+            bars.append(make_progress(sys.stderr, time.monotonic, label="reading the event log ", write=write_size))
+        bars[0](done, total)
+
+    return show
 
 
 def finish(report: Report, display: Display, gate: Gate, *, pending: bool = False, **more: Any) -> int:

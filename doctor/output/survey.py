@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from doctor import __version__
@@ -150,25 +150,3 @@ def _count_verdicts(rows: Sequence[SurveyRow]) -> dict[str, int]:
     for row in rows:
         counts[row.verdict] = counts.get(row.verdict, 0) + 1
     return counts
-
-
-def draw_progress(done: int, total: int, width: int = 30) -> str:
-    """A bar for one line of a terminal: `[#####         ]  640/2,000`"""
-    filled = width * done // total if total else width
-    return f"[{'#' * filled}{' ' * (width - filled)}] {done:,}/{total:,}"
-
-
-def make_progress(stream: TextIO, clock: Callable[[], float], pause: float = 0.1) -> Callable[[int, int], None]:
-    """Draws the bar on a terminal, at most ten times a second, and wipes it at the end."""
-    drawn = [float("-inf")]
-
-    def show(done: int, total: int) -> None:
-        if done >= total:
-            stream.write("\r\x1b[K")
-            stream.flush()
-        elif clock() - drawn[0] >= pause:
-            drawn[0] = clock()
-            stream.write("\r" + draw_progress(done, total))
-            stream.flush()
-
-    return show

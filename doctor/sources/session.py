@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from doctor.errors import DoctorError
 from doctor.eventlog import EventLog
@@ -31,13 +31,14 @@ def read_session(
     recover: bool = False,
     thorough: bool = False,
     writers: Mapping[str, int] | None = None,
+    watch: Callable[[int, int], None] | None = None,
 ) -> Session:
     """Reads one transcript and its surroundings. One that was never saved, beside an event log, is read as an empty one.
 
     `events`: a path, False for none, None for the one beside the transcript. `now`: seconds since the epoch, for judging whether the
     session is live. `state_home`: where the client keeps its session locks. `source`: the bytes, when they are not those of `path`.
     `recover`: rules may offer to put lost rows back.
-    `thorough` and `writers`: see `probe_liveness`.
+    `thorough` and `writers`: see `probe_liveness`. `watch`: see `read_events`.
 
     Raises DoctorError: the file can't be read, or is no transcript.
     """
@@ -48,7 +49,7 @@ def read_session(
     folder = os.path.dirname(real) if real else None
     metadata = read_metadata(folder) if folder else Metadata(None, "")
     session_id = _find_session_id(path, folder, metadata)
-    log = _read_event_log(folder, events, session_id, metadata)
+    log = _read_event_log(folder, events, session_id, metadata, watch)
     transcript = detect_format(source, path).read_transcript(source, path)
     liveness = Liveness(False, "")
     if folder:
@@ -120,7 +121,13 @@ def _has_changed(source: Source) -> bool:
         return True
 
 
-def _read_event_log(folder: str | None, events: str | bool | None, session_id: str, metadata: Metadata) -> EventLog | None:
+def _read_event_log(
+    folder: str | None,
+    events: str | bool | None,
+    session_id: str,
+    metadata: Metadata,
+    watch: Callable[[int, int], None] | None = None,
+) -> EventLog | None:
     if events is False:
         return None
     path = events if isinstance(events, str) else None
@@ -132,7 +139,7 @@ def _read_event_log(folder: str | None, events: str | bool | None, session_id: s
 
     # A copied or renamed folder no longer has the name that its events carry; its metadata has, and where that is silent the log itself.
     named = str(metadata.value.get("session_id") or "") if metadata.value else ""
-    log = read_events(path, session_id, alias=named, guess=not named)
+    log = read_events(path, session_id, alias=named, guess=not named, watch=watch)
     if isinstance(events, str) and named == session_id != "" and log.line_count and not (log.executions or log.runs):
         raise DoctorError("usage", f"--events: {path} holds nothing of session {session_id}; name the log of this session", path)
     return log

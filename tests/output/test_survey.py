@@ -9,7 +9,8 @@ import pytest
 
 from doctor.analysis.survey import SurveyRow
 from doctor.findings import Failure
-from doctor.output.survey import draw_progress, make_progress, shorten_ids, write_age, write_json, write_jsonl, write_size, write_table
+from doctor.output.progress import draw_progress, make_progress
+from doctor.output.survey import shorten_ids, write_age, write_json, write_jsonl, write_size, write_table
 
 NOW = 1_800_000_000.0
 SOUND = SurveyRow("7a2c5a9f-c6d9", "-home-dev", "/s/7a/transcript.jsonl", NOW - 7200, 4_200, 3, "resumable", "", "", 0, 0, 1, ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from doctor.cli.settings import Display, Gate, Scope, finish, make_scope, read_targets, repeat_options
+from doctor.cli.settings import Display, Gate, Scope, finish, make_scope, read_targets, repeat_options, watch_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def run_check(
 ) -> int:
     from doctor.api.checking import check
 
-    report = check(read_targets(paths), **scope._asdict(), children=children, debug=debug)
+    report = check(read_targets(paths), **scope._asdict(), children=children, watch=watch_log(), debug=debug)
     return finish(report, display, gate, command="check", carried=repeat_options(scope))
 
 

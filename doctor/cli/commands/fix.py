@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from doctor.cli.settings import Display, Gate, Scope, finish, make_scope, repeat_options
+from doctor.cli.settings import Display, Gate, Scope, finish, make_scope, repeat_options, watch_log
 from doctor.errors import DoctorError
 from doctor.findings import Failure, FileReport, Report
 from doctor.records import Record
@@ -47,6 +47,7 @@ def run_fix(paths: Sequence[str], scope: Scope, writing: Writing, display: Displ
             output=writing.output,
             diff=writing.diff,
             wait=writing.wait,
+            watch=watch_log(),
             debug=debug,
             **scope._asdict(),
         )

@@ -38,7 +38,7 @@ def run_scan(wanted: Wanted) -> int:
     from doctor.analysis.registry import load_rules
     from doctor.analysis.survey import survey
     from doctor.api.reading import locate_session_state
-    from doctor.output.survey import make_progress
+    from doctor.output.progress import make_progress
 
     now = time.time()
     roots, places = find_places(wanted)

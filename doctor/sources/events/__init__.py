@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from doctor.eventlog import EventLog, Moment
+from doctor.sources.events.blocks import BLOCK_BYTES, scan_log
 from doctor.sources.events.boiling import Event
-from doctor.sources.events.envelope import BLOCK_BYTES, scan_log
 from doctor.sources.events.executions import follow_executions
 from doctor.sources.events.overlaps import find_overlaps
 from doctor.sources.events.requests import list_requests
@@ -23,16 +25,26 @@ MOMENTS = frozenset((
     "cancel:completed", "context:compaction", "context:post_compact",
 ))  # fmt: skip
 """Events that are kept as a Moment each. session:start is none: clients of some months wrote it before every execution."""
+_FREQUENT = frozenset(("tool:pre", "tool:post", "provider:request", "llm:request", "llm:response"))
+"""Nine events out of ten."""
 
 
-def read_events(path: str, session_id: str, block_bytes: int = BLOCK_BYTES, *, alias: str = "", guess: bool = False) -> EventLog:
-    """Reads an event log in one streaming pass.
+def read_events(
+    path: str,
+    session_id: str,
+    block_bytes: int = BLOCK_BYTES,
+    *,
+    alias: str = "",
+    guess: bool = False,
+    watch: Callable[[int, int], None] | None = None,
+) -> EventLog:
+    """Reads an event log in one streaming pass; `watch` is told how many bytes of a large one are read, and of how many.
 
     `session_id`: whose events count; "" for the session that most of them belong to. Of a log that does not know it, those of `alias`
     count, and with `guess` those of the session that most of them belong to. Raises DoctorError when the file can't be read.
     """
     log = EventLog(path, FileSource(path))
-    scan = scan_log(log.source, block_bytes)
+    scan = scan_log(log.source, block_bytes, watch)
     own, foreign = select_own(scan.events, session_id, alias, guess)
     log.line_count = scan.line_count
     log.last_time = scan.last_time
@@ -49,14 +61,15 @@ def _interpret(log: EventLog, events: list[Event]) -> None:
     log.runs = list_runs(pairs, story.callers)
     log.requests = list_requests(story, pairs)
     owners = story.callers
+    rare = [event for event in events if event[1] not in _FREQUENT]
     log.moments = tuple(
         Moment(event.line, event.time, event.name, owners[event.line].start.line if event.line in owners else -1, event.text)
-        for event in events
+        for event in rare
         if event.name in MOMENTS
     )
-    log.steered = frozenset(event.text_key for event in events if event.name == "orchestrator:steering_injected")
+    log.steered = frozenset(event.text_key for event in rare if event.name == "orchestrator:steering_injected")
     log.provider, log.model = _find_client(events)
-    log.compacted_line = max((event.line for event in events if event.name in ("context:compaction", "context:post_compact")), default=-1)
+    log.compacted_line = max((event.line for event in rare if event.name in ("context:compaction", "context:post_compact")), default=-1)
 
 
 def _find_client(events: list[Event]) -> tuple[str, str]:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 else:
     Fields = dict
 
+_NEW = tuple.__new__
+"""Thousands of events are made: all fields by position, past the checks of Event's own constructor."""
+
 LONGEST_TEXT = 2_000
 """Characters of a prompt, a reply or an error text that are kept for reports."""
 LONGEST_WRAPPED_ERROR = 100_000
@@ -50,6 +53,11 @@ class Event(Record):
     """Of requests: whom they went to, as the client calls it."""
 
 
+_BLANK = Event(0, "", "")
+_FROM_CALL_ID, _FROM_TEXT, _FROM_STATUS, _FROM_NUMBER = _BLANK[4:], _BLANK[7:], _BLANK[9:], _BLANK[10:]
+"""What fills an event up from a field on when nothing more is said of it."""
+
+
 def boil_event(row: Fields, data: Fields, raw: bytes, line: int, offset: int) -> Event:
     """The Event of a parsed row of a wanted kind, whose bytes are `raw`. Fields of the wrong type count as missing."""
     # Thousands of events share these texts: one copy of each is enough.
@@ -64,7 +72,7 @@ def boil_head(row: Fields, line: int, name: str, time: str, data: Fields) -> Eve
     """The Event of an llm:* line of which only the envelope was read; `row` is {} when even that could not be. `data`: what is known of
     the payload."""
     status, session_id, error = row.get("status"), row.get("session_id"), row.get("error")
-    return Event(
+    return _NEW(Event, (
         line,
         intern(name),
         time,
@@ -77,9 +85,12 @@ def boil_head(row: Fields, line: int, name: str, time: str, data: Fields) -> Eve
         intern(status) if status.__class__ is str else "",
         0,
         _read_id(row.get("request_id")),
-        provider=read_name(data.get("provider")),
-        model=read_name(data.get("model")),
-    )
+        False,
+        -1,
+        0,
+        read_name(data.get("provider")),
+        read_name(data.get("model")),
+    ))  # fmt: skip
 
 
 def read_name(value: Any) -> str:
@@ -112,12 +123,12 @@ def _unwrap_error(text: str) -> str:
 
 
 def _boil_name(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
-    return Event(*base)
+    return _NEW(Event, base + _FROM_CALL_ID)
 
 
 def _boil_status(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
     status = _pick(row, data, "status")
-    return Event(*base, "", "", "", "", 0, status if status.__class__ is str else "")
+    return _NEW(Event, (*base, "", "", "", "", 0, status if status.__class__ is str else "", *_FROM_NUMBER))
 
 
 def _boil_start(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
@@ -131,7 +142,8 @@ def _boil_start(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) 
 def _boil_reply(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
     prompt, response = data.get("prompt"), data.get("response")
     is_known = prompt.__class__ is str and prompt and not _is_marked_redacted(row, data) and "[REDACTED" not in prompt
-    return Event(*base, "", "", "", response[:LONGEST_TEXT] if response.__class__ is str else "", hash(prompt) if is_known else 0)
+    text = response[:LONGEST_TEXT] if response.__class__ is str else ""
+    return _NEW(Event, (*base, "", "", "", text, hash(prompt) if is_known else 0, *_FROM_STATUS))
 
 
 def _boil_steering(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
@@ -140,8 +152,8 @@ def _boil_steering(base: Base, row: Fields, data: Fields, raw: bytes, offset: in
 
 
 def _boil_request(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
-    number = data.get("iteration")
-    return Event(*base, "", "", "", "", 0, "", number if number.__class__ is int else 0, provider=read_name(data.get("provider")))
+    number, provider = data.get("iteration"), read_name(data.get("provider"))
+    return _NEW(Event, (*base, "", "", "", "", 0, "", number if number.__class__ is int else 0, "", False, -1, 0, provider, ""))
 
 
 def _boil_refusal(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
@@ -151,16 +163,15 @@ def _boil_refusal(base: Base, row: Fields, data: Fields, raw: bytes, offset: int
 def _boil_call(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
     # Before 2026 the payload was {tool, arguments} without an id.
     tool = data.get("tool_name") or data.get("tool")
-    return Event(
-        *base, _read_id(data.get("tool_call_id")), intern(tool) if tool.__class__ is str else "", _read_id(data.get("parallel_group_id"))
-    )
+    call_id, group = _read_id(data.get("tool_call_id")), _read_id(data.get("parallel_group_id"))
+    return _NEW(Event, (*base, call_id, intern(tool) if tool.__class__ is str else "", group, *_FROM_TEXT))
 
 
 def _boil_result(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
     tool = data.get("tool_name") or data.get("tool")
     error = _pick(row, data, "error") if base[1] == "tool:error" else None
     kind = error.get("type") if error.__class__ is dict else ""
-    return Event(
+    return _NEW(Event, (
         *base,
         _read_id(data.get("tool_call_id")),
         intern(tool) if tool.__class__ is str else "",
@@ -174,7 +185,9 @@ def _boil_result(base: Base, row: Fields, data: Fields, raw: bytes, offset: int)
         _is_marked_redacted(row, data),
         offset,
         len(raw),
-    )
+        "",
+        "",
+    ))  # fmt: skip
 
 
 def _pick(row: Fields, data: Fields, key: str) -> Any:

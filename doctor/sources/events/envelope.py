@@ -1,6 +1,6 @@
-"""A fast reader for logs whose lines may be huge: a request line embeds the whole conversation.
+"""What the lines of a log say, without parsing the huge ones: a request line embeds the whole conversation.
 
-Blocks go through one reusable buffer. A line that starts with the exact prefix of the logging hook shows its kind in its first bytes;
+A line that starts with the exact prefix of the logging hook shows its kind in its first bytes;
 lines of unwanted kinds are passed over without being put together. A line that starts in any other way is parsed whole, never guessed.
 Not seen: damage in the middle of a huge unwanted line, unless it lies in its last TAIL_BYTES.
 """
@@ -9,26 +9,19 @@ from __future__ import annotations
 
 import re
 
-from doctor.model import Source
+from orjson import loads
+
 from doctor.sources.events.boiling import BOILERS, HEAD_ONLY, Event, boil_event, boil_head
 from doctor.sources.events.damage import FoundRecord, JsonObject, find_records, parse_record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import BinaryIO
-
-BLOCK_BYTES = 1 << 19
-"""64 KiB to 1 MiB measure alike."""
 HEAD_BYTES = 4_096
 """Enough for an envelope with a provider's error text in it."""
 TAIL_BYTES = 4_096
 """A torn line is glued to the next one, which is nearly always small: it begins within the last bytes."""
-LONGEST_ODD_LINE = 1 << 28
-"""A line without the hook's prefix is read whole up to this size, then taken for binary rubbish."""
 BATCH_BYTES = 1 << 18
 """Wanted lines are put aside and parsed in batches: between two huge lines the processor's caches are cold (a tenth of the scan)."""
 
-_HEAD = re.compile(
+HEAD = re.compile(
     rb'\{"ts": ?"([^"\\\x80-\xff]{10,40})", ?"lvl": ?"[A-Z]+", ?'
     rb'"schema": ?\{"name": ?"amplifier\.log", ?"ver": ?"[0-9.]+"\}, ?"event": ?"([^"\\\x80-\xff]{1,80})"'
 )
@@ -38,8 +31,8 @@ _CONVERSATION = re.compile(rb'"(?:messages|raw|request|system|tools)": ?[\[{"]')
 """Where the embedded conversation begins: what it says of models is not the client's word."""
 _NEXT = b'{"ts":'
 _MARK = b"\xef\xbb\xbf"
-_WHOLE, _HEAD_ONLY = 1, 2
-_MODES = {name.encode(): _WHOLE for name in BOILERS} | {name.encode(): _HEAD_ONLY for name in HEAD_ONLY}
+WHOLE, _HEAD_ONLY = 1, 2
+MODES = {name.encode(): WHOLE for name in BOILERS} | {name.encode(): _HEAD_ONLY for name in HEAD_ONLY}
 _BRACE, _RETURN = ord("}"), ord("\r")
 
 
@@ -70,25 +63,28 @@ class Scan:
         limit = start + HEAD_BYTES
         if limit > stop:
             limit = stop
-        head = _HEAD.match(buffer, start, limit)
+        head = HEAD.match(buffer, start, limit)
         if head is None:
             self._keep(bytes(view[start:stop]), line, offset)
             return
         self.last_time, name = head.groups()
         self._timed_line = line
-        mode = _MODES.get(name)
-        if mode == _WHOLE:
+        mode = MODES.get(name)
+        if mode is None:
+            pass
+        elif mode == WHOLE:
             self._keep(bytes(view[start:stop]), line, offset)
             return
-        if mode == _HEAD_ONLY:
+        else:
             self._keep(bytes(view[start:limit]), line, -1)
-        if buffer[stop - 1] != _BRACE or buffer.find(_NEXT, max(start + 1, stop - TAIL_BYTES), stop) >= 0:
+        first = start + 1 if stop - start < TAIL_BYTES else stop - TAIL_BYTES
+        if buffer[stop - 1] != _BRACE or buffer.find(_NEXT, first, stop) >= 0:
             self.close_skipped(buffer, start, stop, line, offset)
 
     def begin_skipped(self, view: memoryview, start: int, line: int, head: re.Match[bytes]) -> None:
         """Takes what is wanted of a long line whose rest is passed over."""
         self.last_time, self._timed_line = head[1], line
-        if head[2] in _MODES:
+        if head[2] in MODES:
             self._keep(bytes(view[start : start + HEAD_BYTES]), line, -1)
 
     def _keep(self, raw: bytes, line: int, offset: int) -> None:
@@ -100,11 +96,34 @@ class Scan:
     def flush(self) -> None:
         """Parses what was put aside. A negative offset marks the head of a line of which only the envelope is wanted."""
         kept, self._kept, self._kept_bytes = self._kept, [], 0
+        seen, take_event = self._seen, self.events.append
         for raw, line, offset in kept:
-            if offset >= 0:
-                self._take(raw, line, offset)
-            else:
+            if offset < 0 and len(raw) == HEAD_BYTES:
                 self._take_head(raw, line)
+                continue
+            key = hash(raw)
+            try:
+                row = loads(raw)
+                data = row["data"]
+                if offset < 0:
+                    take_event(boil_head(row, line, row["event"], row["ts"], data))
+                    continue
+                is_plain = (
+                    row["event"] in BOILERS
+                    and data.__class__ is dict
+                    and "timestamp" not in data
+                    and line <= self._timed_line
+                    and key not in seen
+                )
+            except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+                is_plain = False
+            if offset < 0:
+                self._take_head(raw, line)
+            elif is_plain:
+                seen.add(key)
+                take_event(boil_event(row, data, raw, line, offset))
+            else:
+                self._take(raw, line, offset)
 
     def close_skipped(self, buffer: bytearray, start: int, stop: int, line: int, offset: int) -> None:
         """Looks at the end of an unwanted line: was it cut, is another record glued to it?"""
@@ -154,7 +173,7 @@ class Scan:
 
     def _take_head(self, raw: bytes, line: int) -> None:
         # Copies do no harm here: a request id counts once.
-        found = _HEAD.match(raw)
+        found = HEAD.match(raw)
         data = _DATA.search(raw, found.end())
         row = parse_record(raw[: data.start()] + b"}") if data else None
         known = _read_client(raw, data.end()) if data and found[2] == b"llm:request" else {}
@@ -200,60 +219,3 @@ def _read_client(raw: bytes, start: int) -> JsonObject:
 def _read_time(row: JsonObject) -> str:
     time = row.get("ts") or row.get("timestamp")
     return time if time.__class__ is str else ""
-
-
-def scan_log(source: Source, block_bytes: int = BLOCK_BYTES) -> Scan:
-    """Reads a whole log. Memory: one block, or the longest line that has to be parsed."""
-    scan = Scan()
-    with source.open() as stream:
-        # Past the reader's own buffer: copying a gigabyte once more costs a third of the scan.
-        _scan_blocks(getattr(stream, "raw", stream), scan, min(block_bytes, source.size + 1))
-    scan.flush()
-    if isinstance(scan.last_time, bytes):
-        scan.last_time = scan.last_time.decode()
-    return scan
-
-
-def _scan_blocks(stream: BinaryIO, scan: Scan, block_bytes: int) -> None:
-    """The hot loop, in one piece for speed. `buffer[:have]` holds the unfinished line, or the tail of one that is passed over."""
-    buffer = bytearray(block_bytes)
-    view = memoryview(buffer)
-    offset = have = line = 0
-    skipping = False
-    while count := stream.readinto(view[have:]):
-        end = have + count
-        start = 0
-        stop = buffer.find(b"\n", have, end)
-        while stop >= 0:
-            if skipping:
-                skipping = False
-                scan.close_skipped(buffer, start, stop, line, offset + start)
-            else:
-                scan.read_line(buffer, view, start, stop, line, offset + start)
-            line += 1
-            start = stop + 1
-            stop = buffer.find(b"\n", start, end)
-        rest = end - start
-        if not skipping and rest >= HEAD_BYTES:
-            head = _HEAD.match(buffer, start, start + HEAD_BYTES)
-            if head is not None and _MODES.get(head[2]) != _WHOLE:
-                skipping = True
-                scan.begin_skipped(view, start, line, head)
-            elif head is None and rest > LONGEST_ODD_LINE:
-                skipping = True
-                scan.invalid.append(line)
-        if skipping and rest > TAIL_BYTES:
-            rest = TAIL_BYTES + 1
-            start = end - rest
-        if start:
-            view[:rest] = view[start:end]
-            offset += start
-        elif rest == len(buffer):
-            buffer = buffer + bytes(len(buffer))
-            view = memoryview(buffer)
-        have = rest
-    if skipping:
-        scan.close_skipped(buffer, 0, have, line, offset)
-    elif have:
-        scan.read_line(buffer, view, 0, have, line, offset)
-    scan.line_count = line + bool(have)

@@ -70,18 +70,19 @@ def list_runs(pairs: Sequence[ToolPair], callers: Mapping[int, Trace]) -> dict[s
         end = pair.end
         is_shared = first.call_id in runs
         caller = callers.get(first.line)
+        # By position: a log holds thousands, and names cost more than all the rest here.
         runs[first.call_id] = ToolRun(
-            call_id=first.call_id,
-            name=first.tool,
-            pre_line=pair.pre.line if pair.pre else -1,
-            pre_time=pair.pre.time if pair.pre else "",
-            end_line=end.line if end else -1,
-            end_time=end.time if end else "",
-            end_event=end.name if end else "",
-            execution=caller.start.line if caller else -1,
-            group=first.group,
-            redacted=bool(end and end.redacted),
-            offset=end.offset if end and not is_shared else -1,
-            length=end.length if end and not is_shared else 0,
+            first.call_id,
+            first.tool,
+            pair.pre.line if pair.pre else -1,
+            pair.pre.time if pair.pre else "",
+            end.line if end else -1,
+            end.time if end else "",
+            end.name if end else "",
+            caller.start.line if caller else -1,
+            first.group,
+            end is not None and end.redacted,
+            end.offset if end and not is_shared else -1,
+            end.length if end and not is_shared else 0,
         )
     return runs

@@ -152,7 +152,13 @@ def _read_plain_assistant(row: dict[str, Any], content: Any, metadata: Any, line
     """
     listed = row.get("tool_calls")
     if content.__class__ is not list:
-        if content.__class__ is not str or listed or not content or content.isspace() or (listed is not None and listed.__class__ is not list):
+        if (
+            content.__class__ is not str
+            or listed
+            or not content
+            or content.isspace()
+            or (listed is not None and listed.__class__ is not list)
+        ):
             return None
         return _read_reply(content, metadata, line, 0)
     calls: list[ToolCall] = []

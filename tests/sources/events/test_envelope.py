@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from doctor.eventlog import Execution
-from doctor.sources.events import envelope, read_events
-from doctor.sources.events.envelope import HEAD_BYTES, TAIL_BYTES, scan_log
+from doctor.sources.events import blocks, envelope, read_events
+from doctor.sources.events.blocks import scan_log
+from doctor.sources.events.envelope import HEAD_BYTES, TAIL_BYTES
 from doctor.sources.source import MemorySource
 from tests.sources.events.logs import SESSION_ID, LogWriter, show, write_turn
 
@@ -95,6 +96,7 @@ def test_huge_unwanted_lines_are_never_parsed_or_kept(monkeypatch: pytest.Monkey
         return parse(raw)
 
     monkeypatch.setattr(envelope, "parse_record", watch)
+    monkeypatch.setattr(envelope, "loads", watch)
     scan = scan_log(MemorySource(b"\n".join(log.lines) + b"\n"))
     assert [event.request_id for event in scan.events] == ["r0", "r1", "r2"]
     assert scan.line_count == 6
@@ -292,3 +294,15 @@ def test_without_a_session_id_the_one_that_most_events_have_counts(tmp_path: Pat
     assert [execution.prompt for execution in log.read(tmp_path, "").executions] == ["mine"]
     # A log that does not know the session that it is asked about says nothing of it.
     assert log.read(tmp_path, "another-session").executions == ()
+
+
+def test_whoever_watches_a_large_log_is_told_how_far_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = build_mixed_log(1)
+    data = b"\n".join(log.lines) + b"\n"
+    told: list[tuple[int, int]] = []
+    scan_log(MemorySource(data), 4_096, lambda done, total: told.append((done, total)))
+    assert not told
+    monkeypatch.setattr(blocks, "WATCHED_BYTES", len(data))
+    watched = scan_log(MemorySource(data), 4_096, lambda done, total: told.append((done, total)))
+    assert watched.line_count == len(log.lines)
+    assert told == sorted(told) and len(told) > 10 and told[-1] == (len(data), len(data)) and told.count(told[-1]) == 1
