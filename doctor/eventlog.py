@@ -55,6 +55,14 @@ class ToolRun(Record):
     """Byte span of the end line in the event log, so that the result can be read when it is needed."""
 
 
+class UnnamedRun(Record):
+    """A run of a log from before 2026, which gives it no call id. `arguments_key`: a number that equal arguments share."""
+
+    tool: str
+    arguments_key: int
+    run: ToolRun
+
+
 class RecordedResult(Record):
     """The content that the client would have stored for a finished call. `refusal` says why it can't be used; then `content` is "".
 
@@ -163,6 +171,7 @@ class EventLog:
         "runs",
         "source",
         "steered",
+        "unnamed",
     )  # fmt: skip
 
     def __init__(self, path: str, source: Any) -> None:
@@ -174,7 +183,9 @@ class EventLog:
         """Started, never ended, and nothing proves that they lived on when the next one started."""
         self.overlaps: tuple[Overlap, ...] = ()
         self.runs: dict[str, ToolRun] = {}
-        """By call id. Runs of old logs without ids are not here."""
+        """By call id."""
+        self.unnamed: tuple[UnnamedRun, ...] = ()
+        """Runs without one, which stand in `runs` too as soon as they are joined to the calls of a transcript."""
         self.requests: tuple[Request, ...] = ()
         self.moments: tuple[Moment, ...] = ()
         self.problems: tuple[EventProblem, ...] = ()

@@ -69,9 +69,14 @@ def read_session(
         )
         if not liveness.is_live and _has_changed(source):
             liveness = Liveness(True, "somebody wrote to it while it was read")
+    pairing = pair_calls(transcript.messages)
+    if log is not None and log.unnamed and not pairing.is_sound:
+        from doctor.sources.events.joining import join_unnamed_runs
+
+        join_unnamed_runs(log, transcript, pairing)
     return Session(
         transcript,
-        pair_calls(transcript.messages),
+        pairing,
         events=log,
         metadata=metadata.value,
         metadata_problem=metadata.problem,

@@ -14,7 +14,7 @@ from doctor.sources.events.executions import follow_executions
 from doctor.sources.events.overlaps import find_overlaps
 from doctor.sources.events.requests import list_requests
 from doctor.sources.events.results import read_result
-from doctor.sources.events.runs import list_runs, pair_tools
+from doctor.sources.events.runs import list_runs, list_unnamed_runs, pair_tools
 from doctor.sources.events.sightings import list_problems, select_own
 from doctor.sources.source import FileSource
 
@@ -59,6 +59,7 @@ def _interpret(log: EventLog, events: list[Event]) -> None:
     log.executions = tuple(trace.describe() for trace in story.traces)
     log.overlaps, log.abandoned = find_overlaps(story)
     log.runs = list_runs(pairs, story.callers)
+    log.unnamed = list_unnamed_runs(pairs, story.callers) if len(log.runs) < len(pairs) else ()
     log.requests = list_requests(story, pairs)
     owners = story.callers
     rare = [event for event in events if event[1] not in _FREQUENT]

@@ -28,7 +28,8 @@ Base = tuple[int, str, str, str]
 class Event(Record):
     """One event of interest. Empty strings, 0 and -1 stand for "not said".
 
-    `text`: a prompt, a reply, a steered text or an error, cut. `text_key`: hash() of the whole text, 0 when redacted or not there.
+    `text`: a prompt, a reply, a steered text or an error, cut. `text_key`: hash() of the whole text, 0 when redacted or not there; of a
+    call without an id that of its arguments.
     `number`: the iteration of a provider:request. `offset`, `length`: the record's byte span, for ends of tool runs; starts of executions
     have the offset alone.
     """
@@ -164,7 +165,17 @@ def _boil_call(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -
     # Before 2026 the payload was {tool, arguments} without an id.
     tool = data.get("tool_name") or data.get("tool")
     call_id, group = _read_id(data.get("tool_call_id")), _read_id(data.get("parallel_group_id"))
-    return _NEW(Event, (*base, call_id, intern(tool) if tool.__class__ is str else "", group, *_FROM_TEXT))
+    name = intern(tool) if tool.__class__ is str else ""
+    if not call_id:
+        return Event(*base, tool=name, group=group, text_key=hash_arguments(data.get("arguments", data.get("tool_input"))))
+    return _NEW(Event, (*base, call_id, name, group, *_FROM_TEXT))
+
+
+def hash_arguments(arguments: Any) -> int:
+    """A number that equal arguments share, inside one process."""
+    import json
+
+    return hash(json.dumps(arguments, sort_keys=True))
 
 
 def _boil_result(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from doctor.eventlog import ToolRun
+from doctor.eventlog import ToolRun, UnnamedRun
 from doctor.records import Record
 from doctor.sources.events.boiling import Event
 from doctor.sources.events.traces import Trace
@@ -65,24 +65,45 @@ def list_runs(pairs: Sequence[ToolPair], callers: Mapping[int, Trace]) -> dict[s
     runs: dict[str, ToolRun] = {}
     for pair in pairs:
         first = pair.pre or pair.end
-        if first is None or not first.call_id:
-            continue
-        end = pair.end
-        is_shared = first.call_id in runs
-        caller = callers.get(first.line)
-        # By position: a log holds thousands, and names cost more than all the rest here.
-        runs[first.call_id] = ToolRun(
-            first.call_id,
-            first.tool,
-            pair.pre.line if pair.pre else -1,
-            pair.pre.time if pair.pre else "",
-            end.line if end else -1,
-            end.time if end else "",
-            end.name if end else "",
-            caller.start.line if caller else -1,
-            first.group,
-            end is not None and end.redacted,
-            end.offset if end and not is_shared else -1,
-            end.length if end and not is_shared else 0,
-        )
+        if first is not None and first.call_id:
+            runs[first.call_id] = _describe(pair, first, callers, first.call_id not in runs)
     return runs
+
+
+def list_unnamed_runs(pairs: Sequence[ToolPair], callers: Mapping[int, Trace]) -> tuple[UnnamedRun, ...]:
+    """The runs without an id, in order. Where two runs of one tool went on at the same time nobody knows whose result came first: neither
+    is listed."""
+    mixed: set[int] = set()
+    newest: dict[str, ToolPair] = {}
+    unnamed = [pair for pair in pairs if pair.pre is not None and not pair.pre.call_id]
+    for pair in unnamed:
+        before = newest.get(pair.pre.tool)
+        if before is not None and before.end is not None and before.end.line > pair.pre.line:
+            mixed |= {before.pre.line, pair.pre.line}
+        if before is None or before.end is None or pair.end is None or pair.end.line > before.end.line:
+            newest[pair.pre.tool] = pair
+    return tuple(
+        UnnamedRun(pair.pre.tool, pair.pre.text_key, _describe(pair, pair.pre, callers, True))
+        for pair in unnamed
+        if pair.pre.line not in mixed
+    )
+
+
+def _describe(pair: ToolPair, first: Event, callers: Mapping[int, Trace], is_alone: bool) -> ToolRun:
+    end = pair.end
+    caller = callers.get(first.line)
+    # By position: a log holds thousands, and names cost more than all the rest here.
+    return ToolRun(
+        first.call_id,
+        first.tool,
+        pair.pre.line if pair.pre else -1,
+        pair.pre.time if pair.pre else "",
+        end.line if end else -1,
+        end.time if end else "",
+        end.name if end else "",
+        caller.start.line if caller else -1,
+        first.group,
+        end is not None and end.redacted,
+        end.offset if end and is_alone else -1,
+        end.length if end and is_alone else 0,
+    )
