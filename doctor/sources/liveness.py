@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from datetime import UTC, datetime
 
 from doctor.eventlog import EventLog
 from doctor.model import Liveness
 from doctor.resuming import IN_PROGRESS
+from doctor.sources.surroundings import Surroundings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,8 +38,14 @@ def probe_liveness(
     metadata: Mapping[str, Any] | None = None,
     writers: Mapping[str, int] | None = None,
     thorough: bool = False,
+    names: Container[str] | None = None,
+    locks: Sequence[str] | None = None,
+    modified: float | None = None,
 ) -> Liveness:
     """`path` is the real path of the transcript.
+
+    `names` (what lies in its folder), `locks` (what `find_client_locks` found) and `modified` (when it was last written) spare a caller
+    that knows them the looking.
 
     Looks at the client's lock and owner files (`<state_home>/v1/<workspace>/<session id>/`), at the doctor's own lock, at an append
     that was announced, at the recorded times of events and checkpoint, and at who has the files open for writing.
@@ -46,16 +53,16 @@ def probe_liveness(
     `writers`: what `find_writers` found, for a caller with many sessions. Without it all processes are looked at only if `thorough`, or
     if something hints at a writer: with thousands of processes that takes longer than checking a short transcript.
     """
-    found = _probe_client_locks(session_id, state_home)
+    found = _probe_client_locks(find_client_locks(session_id, state_home) if locks is None else locks)
     if found.is_live:
         return found
-    recent = _probe_folder(path, now) if path else ""
+    recent = _probe_folder(path, now, names) if path else ""
     recent = recent or _probe_times(log, metadata, now)
     if not recent and path and log is not None and log.open_execution is not None and any(run.end_line < 0 for run in log.runs.values()):
         recent = _probe_delegates(os.path.dirname(path), session_id, now)
     if recent:
         return Liveness(True, recent)
-    if path and writers is None and (thorough or _has_hint(path, log, now)):
+    if path and writers is None and (thorough or _has_hint(path, log, now, modified)):
         from doctor.sources.writers import find_writers
 
         writers = find_writers()
@@ -65,10 +72,10 @@ def probe_liveness(
     return found
 
 
-def _probe_client_locks(session_id: str, state_home: str | None) -> Liveness:
+def _probe_client_locks(locks: Sequence[str]) -> Liveness:
     """Live by lock or owner; quiet with a reason when a lock was left behind."""
     stale = ""
-    for lock in find_client_locks(session_id, state_home):
+    for lock in locks:
         owner = _read_owner(lock)
         if is_locked(lock):
             from doctor.sources.writers import find_lock_holder
@@ -82,12 +89,14 @@ def _probe_client_locks(session_id: str, state_home: str | None) -> Liveness:
     return Liveness(False, stale) if stale else QUIET
 
 
-def _probe_folder(path: str, now: float) -> str:
+def _probe_folder(path: str, now: float, names: Container[str] | None) -> str:
     """The doctor's own lock, and an append that is under way."""
     folder, name = os.path.split(path)
-    own = os.path.join(folder, f".{name}.doctor.lock")
-    if os.path.exists(own) and is_locked(own):
+    own = f".{name}.doctor.lock"
+    if (names is None or own in names) and is_locked(os.path.join(folder, own)):
         return "another amplifier-doctor is at work on it"
+    if names is not None and name + ".append-pending" not in names:
+        return ""
     try:
         announced = os.stat(path + ".append-pending").st_mtime
     except OSError:
@@ -135,22 +144,23 @@ def _find_age(stamp: str, now: float) -> int | None:
     return max(0, round(now - then)) if then is not None and -RECENT_SECONDS < now - then < RECENT_SECONDS else None
 
 
-def _has_hint(path: str, log: EventLog | None, now: float) -> bool:
+def _has_hint(path: str, log: EventLog | None, now: float, modified: float | None) -> bool:
     if log is not None and log.open_execution is not None:
         return True
     try:
-        return abs(now - os.stat(path).st_mtime) < JUST_NOW_SECONDS
+        return abs(now - (os.stat(path).st_mtime if modified is None else modified)) < JUST_NOW_SECONDS
     except OSError:
         return False
 
 
 def find_client_locks(session_id: str, state_home: str | None) -> list[str]:
     """The client's lock files for a session. The folder between is a hash of the workspace, so all are looked at."""
-    if not session_id or not state_home:
-        return []
-    from glob import escape, glob
+    return find_locks(session_id, Surroundings().list_workspaces(state_home)) if session_id and state_home else []
 
-    return sorted(glob(os.path.join(escape(state_home), "v1", "*", escape(session_id), "session.lock")))
+
+def find_locks(session_id: str, workspaces: Sequence[str]) -> list[str]:
+    """The same, where the client's workspaces are known."""
+    return [lock for workspace in workspaces if os.path.lexists(lock := os.path.join(workspace, session_id, "session.lock"))]
 
 
 def is_locked(path: str) -> bool:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Container
+from stat import S_ISREG
 
 import orjson
 
 from doctor.records import Record
+from doctor.sources.source import load_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,20 +26,28 @@ class Metadata(Record):
     problem: str
 
 
-def read_metadata(folder: str) -> Metadata:
-    """Reads metadata.json as the client does: from its backup where the file itself can't be used."""
-    value, problem = _read_object(os.path.join(folder, METADATA))
+NOTHING = Metadata(None, "")
+
+
+def read_metadata(folder: str, names: Container[str] | None = None) -> Metadata:
+    """Reads metadata.json as the client does: from its backup where the file itself can't be used.
+
+    `names` is what lies in the folder, where that is known.
+    """
+    if names is not None and METADATA not in names:
+        return NOTHING
+    value, problem = _read_object(folder + os.sep + METADATA)
     if value is None and problem:
-        value, _ = _read_object(os.path.join(folder, BACKUP))
+        value, _ = _read_object(folder + os.sep + BACKUP)
     return Metadata(value, problem)
 
 
 def _read_object(path: str) -> tuple[dict[str, Any] | None, str]:
     try:
-        if os.path.exists(path) and not os.path.isfile(path):
+        status = os.stat(path)
+        if not S_ISREG(status.st_mode):
             return None, "it is no regular file"
-        with open(path, "rb") as stream:
-            data = stream.read()
+        data = load_bytes(path, status.st_size + 1)
     except FileNotFoundError:
         return None, ""
     except OSError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 
 from doctor.errors import DoctorError
 from doctor.eventlog import EventLog
@@ -11,9 +11,13 @@ from doctor.model import Backup, Liveness, Source
 from doctor.pairing import pair_calls
 from doctor.session import Session
 from doctor.sources.formats import detect_format
-from doctor.sources.metadata import Metadata, read_metadata
+from doctor.sources.metadata import NOTHING, Metadata, read_metadata
 from doctor.sources.siblings import TRANSCRIPT, find_events, find_events_elsewhere, find_sibling, is_in_store
 from doctor.sources.source import FileSource, MemorySource, identify
+from doctor.sources.surroundings import Surroundings
+
+REWOUND = ".bak-pre-rewind-"
+"""A file that the client leaves when its user takes turns back on purpose."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,41 +36,35 @@ def read_session(
     thorough: bool = False,
     writers: Mapping[str, int] | None = None,
     watch: Callable[[int, int], None] | None = None,
+    around: Surroundings | None = None,
 ) -> Session:
     """Reads one transcript and its surroundings. One that was never saved, beside an event log, is read as an empty one.
 
     `events`: a path, False for none, None for the one beside the transcript. `now`: seconds since the epoch, for judging whether the
     session is live. `state_home`: where the client keeps its session locks. `source`: the bytes, when they are not those of `path`.
-    `recover`: rules may offer to put lost rows back.
+    `recover`: rules may offer to put lost rows back. `around`: what a run over many sessions looked up already.
     `thorough` and `writers`: see `probe_liveness`. `watch`: see `read_events`.
 
     Raises DoctorError: the file can't be read, or is no transcript.
     """
+    around = around or Surroundings()
     unsaved = source is None and is_unsaved(path)
     if source is None:
-        source = MemorySource(b"") if unsaved else FileSource(path)
-    real = os.path.realpath(path) if unsaved or source.__class__ is FileSource else None
-    folder = os.path.dirname(real) if real else None
-    metadata = read_metadata(folder) if folder else Metadata(None, "")
-    session_id = _find_session_id(path, folder, metadata)
-    log = _read_event_log(folder, events, session_id, metadata, watch)
+        source = MemorySource(b"") if unsaved else FileSource(path, hold=not thorough)
+    real, is_link = around.find_real(path) if unsaved or source.__class__ is FileSource else ("", False)
+    folder = os.path.dirname(real)
+    names = around.list_names(folder) if real else None
+    metadata = read_metadata(folder, names) if real else NOTHING
+    own_events = find_events(folder, names) if real else None
+    session_id = _find_session_id(path, folder, metadata, own_events)
+    log = _read_event_log(folder, own_events, events, session_id, metadata, around, watch)
     transcript = detect_format(source, path).read_transcript(source, path)
     liveness = Liveness(False, "")
-    if folder:
-        from doctor.sources.liveness import probe_liveness
-
+    if real:
         # Whoever leaves the log out, or names another one, must not come into a session that its own log knows to be live.
-        own_log = log if events is None else _read_event_log(folder, None, session_id, metadata)
-        liveness = probe_liveness(
-            session_id=session_id or os.path.basename(folder),
-            log=own_log,
-            now=now,
-            state_home=state_home,
-            path=real,
-            metadata=metadata.value,
-            writers=writers,
-            thorough=thorough,
-        )
+        own_log = log if events is None else _read_event_log(folder, own_events, None, session_id, metadata, around)
+        name, modified = session_id or os.path.basename(folder), getattr(source, "modified", None)
+        liveness = _probe(name, own_log, now, state_home, real, metadata, writers, thorough, names, around, modified)
         if not liveness.is_live and _has_changed(source):
             liveness = Liveness(True, "somebody wrote to it while it was read")
     pairing = pair_calls(transcript.messages)
@@ -74,24 +72,47 @@ def read_session(
         from doctor.sources.events.joining import join_unnamed_runs
 
         join_unnamed_runs(log, transcript, pairing)
+    # Through a link to the file one comes to a folder that need not be the one that lies around the path.
+    beside = None if is_link else names
     return Session(
         transcript,
         pairing,
         events=log,
         metadata=metadata.value,
         metadata_problem=metadata.problem,
-        folder=folder,
+        folder=folder or None,
         session_id=session_id,
         liveness=liveness,
         as_request=as_request,
-        rewound=bool(folder) and _was_rewound(folder),
+        rewound=names is not None and any(REWOUND in name for name in names),
         unsaved=unsaved,
-        load_backup=lambda: _read_backup(path, ".backup") if folder else None,
-        load_pending=lambda: _read_backup(path, ".append-pending") if folder else None,
+        load_backup=_find_backup(path, ".backup", beside) if real else None,
+        load_pending=_find_backup(path, ".append-pending", beside) if real else None,
         read_recorded=_read_recorded if log is not None else None,
         read_turn=_read_turn if log is not None else None,
         recover=recover,
-        find_sibling=(lambda other: find_sibling(folder, other)) if folder else None,
+        find_sibling=(lambda other: find_sibling(folder, other)) if real else None,
+    )
+
+
+def _probe(
+    session_id: str, log: EventLog | None, now: float, state_home: str | None, real: str, metadata: Metadata,
+    writers: Mapping[str, int] | None, thorough: bool, names: Container[str] | None, around: Surroundings, modified: float | None,
+) -> Liveness:  # fmt: skip
+    from doctor.sources.liveness import find_locks, probe_liveness
+
+    return probe_liveness(
+        session_id=session_id,
+        log=log,
+        now=now,
+        state_home=state_home,
+        path=real,
+        metadata=metadata.value,
+        writers=writers,
+        thorough=thorough,
+        names=names,
+        locks=find_locks(session_id, around.list_workspaces(state_home)) if state_home else (),
+        modified=modified,
     )
 
 
@@ -107,9 +128,9 @@ def reread_session(session: Session, source: Source) -> Session:
     return session.with_transcript(transcript, pair_calls(transcript.messages))
 
 
-def _find_session_id(path: str, folder: str | None, metadata: Metadata) -> str:
+def _find_session_id(path: str, folder: str, metadata: Metadata, own_events: str | None) -> str:
     """The folder's name, which the client treats as authoritative; a lone file has only what its metadata says."""
-    if folder and metadata == (None, "") and not is_in_store(folder) and find_events(folder) is None:
+    if folder and metadata == NOTHING and not is_in_store(folder) and own_events is None:
         return ""
     if folder and os.path.basename(path) == TRANSCRIPT:
         return os.path.basename(folder)
@@ -127,17 +148,19 @@ def _has_changed(source: Source) -> bool:
 
 
 def _read_event_log(
-    folder: str | None,
+    folder: str,
+    own_events: str | None,
     events: str | bool | None,
     session_id: str,
     metadata: Metadata,
+    around: Surroundings,
     watch: Callable[[int, int], None] | None = None,
 ) -> EventLog | None:
     if events is False:
         return None
     path = events if isinstance(events, str) else None
     if path is None and folder:
-        path = find_events(folder) or find_events_elsewhere(folder)
+        path = own_events or find_events_elsewhere(folder, around)
     if path is None:
         return None
     from doctor.sources.events import read_events
@@ -162,17 +185,16 @@ def _read_turn(log: Any, execution: Any) -> Any:
     return read_turn(log, execution)
 
 
-def _read_backup(path: str, ending: str) -> Backup | None:
-    backup = path + ending
+def _find_backup(path: str, ending: str, names: Container[str] | None) -> Callable[[], Backup | None] | None:
+    """How to read a file beside the transcript as rows; None where it is known not to be there."""
+    if names is not None and os.path.basename(path) + ending not in names:
+        return None
+    return lambda: _read_backup(path + ending)
+
+
+def _read_backup(path: str) -> Backup | None:
     try:
-        source = FileSource(backup)
-        return Backup(backup, detect_format(source, backup).read_transcript(source, backup))
+        source = FileSource(path)
+        return Backup(path, detect_format(source, path).read_transcript(source, path))
     except DoctorError:
         return None
-
-
-def _was_rewound(folder: str) -> bool:
-    try:
-        return any(".bak-pre-rewind-" in name for name in os.listdir(folder))
-    except OSError:
-        return False

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 import orjson
 
 from doctor.model import Sibling
 from doctor.resuming import SUB_SESSION, find_obstacle
 from doctor.sources.metadata import read_metadata
+from doctor.sources.surroundings import SESSIONS, Surroundings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-SESSIONS = "sessions"
 TRANSCRIPT = "transcript.jsonl"
-EVENTS = ("events.jsonl", os.path.join("context-intelligence", "events.jsonl"))
+CONTEXT = "context-intelligence"
+EVENTS = ("events.jsonl", os.path.join(CONTEXT, "events.jsonl"))
 """The logging hook's file, else the copy that the context-intelligence hook keeps."""
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}$"
 """What can be the name of a session's folder. An id that a tool result claims must not lead elsewhere on this disk."""
@@ -65,17 +66,23 @@ def find_sibling(folder: str, session_id: str) -> Sibling:
     return Sibling("", "it is not on disk", _has_sub_sessions(folder))
 
 
-def find_events(folder: str) -> str | None:
-    """The event log of a session's folder."""
+def find_events(folder: str, names: Container[str] | None = None) -> str | None:
+    """The event log of a session's folder; `names` is what lies in it, where that is known."""
+    if names is not None and EVENTS[0] not in names and CONTEXT not in names:
+        return None
     found = [path for name in EVENTS if os.path.isfile(path := os.path.join(folder, name))]
     return next((path for path in found if os.path.getsize(path)), found[0] if found else None)
 
 
-def find_events_elsewhere(folder: str) -> str | None:
+def find_events_elsewhere(folder: str, around: Surroundings) -> str | None:
     """The event log that another project's folder holds for the same session."""
     if not is_in_store(folder):
         return None
-    places = list_places(folder, os.path.basename(folder))
+    store, name = os.path.dirname(os.path.dirname(os.path.dirname(folder))), os.path.basename(folder)
+    homes = around.list_homes(store, name)
+    if homes is not None and len(homes) < 2:
+        return None
+    places = list_places(folder, name)
     return next((path for place in places if place != folder and (path := find_events(place)) is not None), None)
 
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from doctor.errors import DoctorError
 from doctor.records import Record
-from doctor.sources.siblings import EVENTS, NAME, SESSIONS, TRANSCRIPT, find_events, list_places
+from doctor.sources.siblings import EVENTS, NAME, TRANSCRIPT, find_events, list_places
+from doctor.sources.surroundings import SESSIONS
 
 MOST_CANDIDATES = 8
 PATTERN = "*?["
