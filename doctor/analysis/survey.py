@@ -1,9 +1,9 @@
-"""Looks through many sessions, one after the other: each becomes one row, and one that can't be read never stops the others."""
+"""What a session is worth in a list of many: one row, also where it can't be read."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from doctor.analysis.engine import Diagnosis, diagnose, judge
 from doctor.errors import DoctorError
@@ -14,7 +14,7 @@ from doctor.rulekit import Rule
 from doctor.session import Session
 from doctor.sources.session import read_session
 from doctor.sources.stores import SessionPlace
-from doctor.sources.writers import find_writers
+from doctor.sources.surroundings import Surroundings
 
 BROKEN_FIRST = ("not-resumable", "unreadable", "unknown", "after-fix", "live", "resumable")
 """Verdicts, the worst first."""
@@ -49,32 +49,26 @@ class SurveyRow(Record):
         return self.errors > 0 or bool(self.failures) or self.verdict in ("not-resumable", "unreadable", "unknown", "after-fix")
 
 
-def survey(
-    places: Sequence[SessionPlace],
+def begin_row(place: SessionPlace) -> SurveyRow:
+    """The row of a session that nobody has read yet, or could read."""
+    modified, size = _measure(place)
+    return SurveyRow(place.session_id, place.project, place.transcript, modified, size, 0, "unreadable", "", "", 0, 0, 0, ())
+
+
+def survey_session(
+    place: SessionPlace,
     rules: Sequence[Rule],
     *,
     now: float,
     state_home: str | None,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[SurveyRow]:
-    """A row for each session, the worst first, among equals the newest. `progress` is told how many of all are done."""
-    writers = find_writers()
-    rows = []
-    for number, place in enumerate(places):
-        if progress is not None:
-            progress(number, len(places))
-        rows.append(survey_session(place, rules, now=now, state_home=state_home, writers=writers))
-    if progress is not None:
-        progress(len(places), len(places))
-    return sort_rows(rows)
-
-
-def survey_session(place: SessionPlace, rules: Sequence[Rule], *, now: float, state_home: str | None, writers: dict[str, int]) -> SurveyRow:
-    """One row; whatever goes wrong is in its failures."""
-    modified, size = _measure(place)
-    empty = SurveyRow(place.session_id, place.project, place.transcript, modified, size, 0, "unreadable", "", "", 0, 0, 0, ())
+    writers: Mapping[str, int],
+    around: Surroundings | None = None,
+) -> SurveyRow:
+    """One row; whatever goes wrong is in its failures. `writers`: what `find_writers` found."""
+    empty = begin_row(place)
     try:
-        session = read_session(place.transcript, events=None if place.events else False, now=now, state_home=state_home, writers=writers)
+        events = None if place.events else False
+        session = read_session(place.transcript, events=events, now=now, state_home=state_home, writers=writers, around=around)
         diagnosis = diagnose(session, rules, excerpts=False)
     except DoctorError as error:
         return empty._replace(failures=(Failure(error.path or place.transcript, error.kind, error.message),))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from doctor.analysis.targets import aim_session
 from doctor.errors import DoctorError
@@ -12,7 +12,7 @@ from doctor.findings import Failure
 from doctor.records import Record
 from doctor.session import Session
 from doctor.sources.session import read_session
-from doctor.sources.stores import find_transcripts, locate_stores
+from doctor.sources.stores import locate_stores, walk_transcripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,37 +37,52 @@ class Aim(Record):
 
 def find_targets(paths: Target | Iterable[Target], environment: Mapping[str, str]) -> tuple[list[Target], list[Failure]]:
     """Every transcript that the paths name, each once, and the paths that name none."""
-    given = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
+    failures: list[Failure] = []
+    return list(walk_targets(paths, environment, failures)), failures
+
+
+def walk_targets(paths: Target | Iterable[Target], environment: Mapping[str, str], failures: list[Failure]) -> Iterator[Target]:
+    """The same one by one; what goes wrong on the way is put into `failures`.
+
+    Raises DoctorError: no path is given.
+    """
+    given = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(dict.fromkeys(paths))
     if not given:
         raise DoctorError("usage", "there is nothing to check; name a transcript, a session folder or a tree of them")
-    targets: dict[Target, None] = {}
-    failures: list[Failure] = []
+    # One tree names nothing twice, so nothing has to be remembered of it, however large it is.
+    seen: set[Target] | None = set() if len(given) > 1 else None
     for path in given:
-        if isinstance(path, bytes):
-            targets[path] = None
-            continue
         try:
-            targets.update(dict.fromkeys(find_transcripts(os.fspath(path), locate_stores(environment))))
+            for target in (path,) if isinstance(path, bytes) else walk_transcripts(os.fspath(path), locate_stores(environment)):
+                if seen is None:
+                    yield target
+                elif target not in seen:
+                    seen.add(target)
+                    yield target
         except DoctorError as error:
-            failures.append(Failure(error.path or os.fspath(path), error.kind, error.message))
-    return list(targets), failures
+            failures.append(Failure(error.path or name_target(path), error.kind, error.message))
 
 
-def add_children(targets: Iterable[Target]) -> list[Target]:
+def add_children(targets: Iterable[Target]) -> Iterator[Target]:
     """Each session followed by its sub-sessions, each once."""
+    family: set[Target] = set()
+    for target in targets:
+        for member in (target, *_list_children(target)):
+            if member not in family:
+                family.add(member)
+                yield member
+
+
+def _list_children(target: Target) -> Iterator[Target]:
     from doctor.sources.siblings import TRANSCRIPT, follow_children
 
-    family: dict[Target, None] = {}
-    for target in targets:
-        family[target] = None
-        if isinstance(target, bytes) or os.path.basename(target) != TRANSCRIPT:
-            continue
-        folder = os.path.dirname(os.path.realpath(target))
-        near = os.path.dirname(os.path.dirname(os.fspath(target)))
-        for child in follow_children(folder, os.path.basename(folder)):
-            name = os.path.join(near, os.path.basename(child)) if near else child
-            family[os.path.join(name if os.path.isdir(name) else child, TRANSCRIPT)] = None
-    return list(family)
+    if isinstance(target, bytes) or os.path.basename(target) != TRANSCRIPT:
+        return
+    folder = os.path.dirname(os.path.realpath(target))
+    near = os.path.dirname(os.path.dirname(os.fspath(target)))
+    for child in follow_children(folder, os.path.basename(folder)):
+        name = os.path.join(near, os.path.basename(child)) if near else child
+        yield os.path.join(name if os.path.isdir(name) else child, TRANSCRIPT)
 
 
 def how_to_read(events: str | bool | None, as_request: bool, now: float | None, environment: Mapping[str, str]) -> dict[str, Any]:

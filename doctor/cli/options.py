@@ -52,6 +52,7 @@ STATISTICS: Any = Option(False, "--statistics", help="Add a table of how often e
 NO_EXCERPT: Any = Option(False, "--no-excerpt", help="Print nothing that a row or a prompt says: for logs that others read.")
 QUIET: Any = Option(False, "--quiet", "-q", help="Print no results; the exit code says it.")
 COLOR: Any = Option(None, "--color/--no-color", help="Color or not. Default: on a terminal, unless NO_COLOR is set.")
+JOBS: Any = Option("auto", "--jobs", "-j", metavar="N|auto", help="Processes that share the work. auto: all processors where it pays.")
 DEBUG: Any = Option(False, "--debug", help="Show the traceback of an internal error.")
 
 

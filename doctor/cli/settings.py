@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+MOST_JOBS = 256
+
 
 class Scope(Record):
     """What to look at, and with which rules."""
@@ -80,6 +82,15 @@ def repeat_options(scope: Scope) -> tuple[str, ...]:
     if isinstance(scope.events, str):
         words += ["--events", scope.events]
     return (*words, "--no-events") if scope.events is False else tuple(words)
+
+
+def read_jobs(text: str) -> int:
+    """How many processes: a number, 0 for `auto`. Raises DoctorError for anything else."""
+    if text.strip().lower() == "auto":
+        return 0
+    if not text.strip().isdecimal() or not 0 < int(text) <= MOST_JOBS:
+        raise DoctorError("usage", f"--jobs takes auto or a number from 1 to {MOST_JOBS}, not {text!r}")
+    return int(text)
 
 
 def read_targets(paths: Sequence[str]) -> list[str | bytes]:

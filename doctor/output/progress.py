@@ -34,3 +34,29 @@ def make_progress(
             stream.flush()
 
     return show
+
+
+class Bar:
+    """Draws the bar, at most ten times a second, and wipes it before anything else is written to the same terminal."""
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float], pause: float = 0.1) -> None:
+        self._stream = stream
+        self._clock = clock
+        self._pause = pause
+        self._last = clock()
+        self._is_drawn = False
+
+    def show(self, done: int, total: int) -> None:
+        """A run that is over before the first pause draws nothing."""
+        now = self._clock()
+        if now - self._last >= self._pause:
+            self._last = now
+            self._is_drawn = True
+            self._stream.write("\r" + draw_progress(done, total) + "\x1b[K")
+            self._stream.flush()
+
+    def wipe(self) -> None:
+        if self._is_drawn:
+            self._is_drawn = False
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()

@@ -86,6 +86,14 @@ def load_bytes(path: str, most: int) -> bytes:
         os.close(descriptor)
 
 
+def measure_file(path: str | os.PathLike[str]) -> int:
+    """Bytes of a file; 0 where there is none."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
 class MemorySource:
     """Bytes that came through a pipe, or that a test made."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from doctor.errors import DoctorError
 from doctor.records import Record
@@ -40,41 +40,68 @@ def locate_stores(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def find_transcripts(path: str, stores: Sequence[str] = ()) -> list[str]:
+    """All transcripts that a path names; see `walk_transcripts`."""
+    return list(walk_transcripts(path, stores))
+
+
+def walk_transcripts(path: str, stores: Sequence[str] = ()) -> Iterator[str]:
     """The transcripts that a path names, sorted. A file is taken as it is; a folder is walked, not following links to folders.
 
     What is no path is a pattern, or the beginning of a session's id in one of `stores`. The folder of a session that was never saved
-    gives the path where its transcript would be.
+    gives the path where its transcript would be. They come one by one: a tree may hold millions.
 
     Raises DoctorError: nothing is there, a folder holds no transcript, or several sessions begin like this.
     """
     if os.path.isfile(path):
-        return [path]
-    if os.path.isdir(path):
-        return _walk_folder(path)
-    if os.path.lexists(path):
+        yield path
+    elif os.path.isdir(path):
+        yield from _walk_folder(path)
+    elif os.path.lexists(path):
         raise DoctorError("unreadable", f"can't read {path}: it is neither a file nor a folder", path)
-    if any(sign in path for sign in PATTERN):
-        return _expand_pattern(path)
-    if re.match(NAME, path):
-        return [find_session(path, stores)]
-    raise DoctorError("unreadable", f"can't find {path}: there is no such file or folder", path)
+    elif any(sign in path for sign in PATTERN):
+        yield from _expand_pattern(path)
+    elif re.match(NAME, path):
+        yield find_session(path, stores)
+    else:
+        raise DoctorError("unreadable", f"can't find {path}: there is no such file or folder", path)
 
 
-def _walk_folder(path: str) -> list[str]:
-    found: list[str] = []
+def _walk_folder(path: str) -> Iterator[str]:
+    found = False
     denied: list[str] = []
-    for folder, folders, files in os.walk(path, onerror=lambda error: denied.append(str(error.filename))):
-        folders.sort()
-        if TRANSCRIPT in files:
-            found.append(os.path.join(folder, TRANSCRIPT))
+    waiting = [path]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            files, folders = _list_entries(folder)
+        except OSError:
+            denied.append(folder)
+            continue
+        waiting += [os.path.join(folder, name) for name in sorted(folders, reverse=True)]
+        for name in files:
+            found = True
+            yield os.path.join(folder, name)
     if found:
         # A folder that can't be listed may hold a session: its transcript is named, so that reading it says why it can't be judged.
-        return found + [os.path.join(folder, TRANSCRIPT) for folder in denied]
-    if denied:
+        yield from (os.path.join(folder, TRANSCRIPT) for folder in denied)
+    elif denied:
         raise DoctorError("unreadable", f"can't read {denied[0]}: no permission to list it", path)
-    if find_events(path) is not None:
-        return [_find_saved(os.path.realpath(path)) or os.path.join(path, TRANSCRIPT)]
-    raise DoctorError("usage", f"no {TRANSCRIPT} under {path}; name a session folder, a tree of them, or a transcript file", path)
+    elif find_events(path) is not None:
+        yield _find_saved(os.path.realpath(path)) or os.path.join(path, TRANSCRIPT)
+    else:
+        raise DoctorError("usage", f"no {TRANSCRIPT} under {path}; name a session folder, a tree of them, or a transcript file", path)
+
+
+def _list_entries(folder: str) -> tuple[list[str], list[str]]:
+    """(transcripts, folders) in a folder; links to folders are neither. os.walk asks the system twice as much."""
+    files, folders = [], []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.name)
+            elif entry.name == TRANSCRIPT and not entry.is_dir():
+                files.append(entry.name)
+    return files, folders
 
 
 def _find_saved(folder: str) -> str | None:

@@ -9,7 +9,6 @@ import pytest
 
 from doctor.analysis.survey import SurveyRow
 from doctor.findings import Failure
-from doctor.output.progress import draw_progress, make_progress
 from doctor.output.survey import shorten_ids, write_age, write_json, write_jsonl, write_size, write_table
 
 NOW = 1_800_000_000.0
@@ -74,12 +73,3 @@ def test_ages(seconds: float, text: str) -> None:
 @pytest.mark.parametrize(("size", "text"), [(0, "0 B"), (999, "999 B"), (4_200, "4.2 KB"), (99_999, "100 KB"), (1_300_000_000, "1.3 GB")])
 def test_sizes(size: int, text: str) -> None:
     assert write_size(size) == text
-
-
-def test_the_bar_is_drawn_seldom_and_wiped_at_the_end() -> None:
-    assert draw_progress(1, 2, 4) == "[##  ] 1/2" and draw_progress(0, 0, 4) == "[####] 0/0"
-    stream, times = io.StringIO(), iter([0.0, 0.0, 0.05, 0.2, 0.2])
-    show = make_progress(stream, lambda: next(times))
-    for done in (0, 1, 2, 3):
-        show(done, 3)
-    assert stream.getvalue().count("\r") == 3 and stream.getvalue().endswith("\r\x1b[K")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
-from doctor.cli.settings import Display, Gate, Scope, finish, make_scope, read_targets, repeat_options, watch_log
+from doctor.cli.settings import Display, Gate, Scope, finish, make_scope, read_jobs, read_targets, repeat_options, watch_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,11 +19,21 @@ def run_check(
     gate: Gate = Gate(),  # noqa: B008 - frozen
     debug: bool = False,
     children: bool = False,
+    jobs: int = 0,
 ) -> int:
     from doctor.api.checking import check
 
-    report = check(read_targets(paths), **scope._asdict(), children=children, watch=watch_log(), debug=debug)
-    return finish(report, display, gate, command="check", carried=repeat_options(scope))
+    run = {"children": children, "debug": debug, "jobs": jobs}
+    carried = repeat_options(scope)
+    if len(paths) == 1 and not children and not os.path.isdir(paths[0]):
+        # One session, most likely: nothing of what follows would pay, nor its import.
+        report = check(read_targets(paths), **scope._asdict(), **run, watch=watch_log())
+        return finish(report, display, gate, command="check", carried=carried)
+    from doctor.cli.progress import show_progress
+
+    with show_progress() as progress:
+        report = check(read_targets(paths), **scope._asdict(), **run, watch=watch_log(), progress=progress)
+    return finish(report, display, gate, command="check", carried=carried)
 
 
 def register(app: typer.Typer) -> None:
@@ -49,8 +60,9 @@ def register(app: typer.Typer) -> None:
         no_excerpt: bool = options.NO_EXCERPT,
         quiet: bool = options.QUIET,
         color: bool = options.COLOR,
+        jobs: str = options.JOBS,
         debug: bool = options.DEBUG,
     ) -> object:
         scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
         display = Display(format, not no_excerpt, color, statistics, quiet)
-        return lambda: run_check(paths, scope, display, options.make_gate(fail_on, exit_zero), debug, children)
+        return lambda: run_check(paths, scope, display, options.make_gate(fail_on, exit_zero), debug, children, read_jobs(jobs))

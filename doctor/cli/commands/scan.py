@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import time
 from collections.abc import Sequence
 from datetime import datetime
@@ -32,18 +31,17 @@ class Wanted(Record):
     format: str = "human"
     color: bool | None = None
     exit_zero: bool = False
+    jobs: int = 0
 
 
 def run_scan(wanted: Wanted) -> int:
-    from doctor.analysis.registry import load_rules
-    from doctor.analysis.survey import survey
-    from doctor.api.reading import locate_session_state
-    from doctor.output.progress import make_progress
+    from doctor.api.surveying import survey
+    from doctor.cli.progress import show_progress
 
     now = time.time()
     roots, places = find_places(wanted)
-    progress = make_progress(sys.stderr, time.monotonic) if sys.stderr is not None and sys.stderr.isatty() else None
-    rows = survey(places, load_rules(), now=now, state_home=locate_session_state(os.environ), progress=progress)
+    with show_progress() as progress:
+        rows = survey(places, now=now, jobs=wanted.jobs, progress=progress)
     return _print(rows, [row for row in rows if row.is_broken] if wanted.broken else rows, roots, wanted, now)
 
 
@@ -115,6 +113,7 @@ def register(app: typer.Typer) -> None:
     from typer import Argument, Option
 
     from doctor.cli import options
+    from doctor.cli.settings import read_jobs
     from doctor.output.survey import FORMATS
 
     @app.command("scan", help="List all sessions of this machine, or of a folder, the worst first.")
@@ -127,8 +126,9 @@ def register(app: typer.Typer) -> None:
         ),
         format: str = options.choice("human", "--format", FORMATS, "How to report. The exit code is the same for all."),
         exit_zero: bool = options.EXIT_ZERO,
+        jobs: str = options.JOBS,
         color: bool = options.COLOR,
         debug: bool = options.DEBUG,
     ) -> object:
-        wanted = Wanted(root, read_since(since, time.time()) if since else 0.0, broken, project, format, color, exit_zero)
+        wanted = Wanted(root, read_since(since, time.time()) if since else 0.0, broken, project, format, color, exit_zero, read_jobs(jobs))
         return lambda: run_scan(wanted)

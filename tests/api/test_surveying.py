@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from doctor.analysis.registry import load_rules
-from doctor.analysis.survey import SurveyRow, survey
+from doctor.analysis.survey import SurveyRow
+from doctor.api.surveying import survey
 from doctor.sources.stores import list_sessions, list_tree
 from tests.benchmarks.generate import write_corpus
 from tests.cli.sessions import DISPLACED, SOUND, write_session
@@ -19,13 +19,13 @@ CHILD = "0000000000000000-5a1b2c3d4e5f6071_explorer"
 
 
 def scan(root: Path) -> list[SurveyRow]:
-    return survey(list_tree(str(root)), load_rules(), now=NOW, state_home=None)
+    return survey(list_tree(str(root)), now=NOW, environment={})
 
 
 def test_exactly_the_damaged_ones_of_a_store_are_found(tmp_path: Path) -> None:
     damaged = {path for path, planted in write_corpus(str(tmp_path), 120, 8_000, defect_rate=0.1) if planted}
     assert 5 <= len(damaged) <= 25
-    rows = survey(list_sessions((str(tmp_path),)), load_rules(), now=NOW, state_home=None)
+    rows = survey(list_sessions((str(tmp_path),)), now=NOW, environment={}, jobs=2)
     assert len(rows) == 120
     assert {row.path for row in rows if row.is_broken} == damaged
     assert all(row.is_broken for row in rows[: len(damaged)])
@@ -53,14 +53,14 @@ def test_what_can_not_be_read_is_a_row_and_stops_nobody(tmp_path: Path, monkeypa
     gone = write_session(tmp_path, SOUND, "gone")
     places = list_tree(str(tmp_path))
     os.unlink(gone)
-    rows = survey(places, load_rules(), now=NOW, state_home=None)
+    rows = survey(places, now=NOW, environment={})
     assert {row.session_id: row.verdict for row in rows} == {"sound": "resumable", "foreign": "unreadable", "gone": "unreadable"}
     assert all(row.failures and row.is_broken for row in rows if row.verdict == "unreadable")
 
 
-def test_progress_is_told_from_nothing_to_all(tmp_path: Path) -> None:
+def test_progress_is_told(tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_session(tmp_path, SOUND, name)
     told: list[tuple[int, int]] = []
-    survey(list_tree(str(tmp_path)), load_rules(), now=NOW, state_home=None, progress=lambda done, total: told.append((done, total)))
-    assert told == [(0, 2), (1, 2), (2, 2)]
+    survey(list_tree(str(tmp_path)), now=NOW, environment={}, progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 2), (2, 2)]
