@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
 
@@ -12,6 +14,14 @@ settings.load_profile("steady")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="write the expected files of fixtures/ and rules/README.md anew; read the diff")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_cache_of_this_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Commands under test neither trust nor fill the cache of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AMPLIFIER_DOCTOR_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture

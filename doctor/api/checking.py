@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 
 from doctor.analysis.engine import diagnose, report_session
 from doctor.analysis.registry import load_rules, select_rules
 from doctor.analysis.targets import check_wires
+from doctor.api.outcomes import Judged, Lookahead, Outcome
 from doctor.api.reading import REQUEST, Aim, Target, add_children, describe_failure, how_to_read, name_target, read_target, walk_targets
 from doctor.findings import Failure, FileReport, Report
 from doctor.records import Record
@@ -22,12 +22,12 @@ TARGETS_PER_LOOK = 16
 """After so many sessions the surroundings are looked at anew: some milliseconds."""
 TARGETS_PER_CLEANING = 4_096
 """The command line runs without the garbage collector; what little a session leaves behind in circles must not add up for ever."""
-MOST_AHEAD = 100_000
-"""Targets that are listed before the first is checked, so that progress knows its end; beyond that memory must not follow the corpus."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from doctor.api.remembering import Memory, Notes
 
 
 def check(paths: Target | Iterable[Target], *, debug: bool = False, **how: Any) -> Report:
@@ -41,33 +41,6 @@ def check(paths: Target | Iterable[Target], *, debug: bool = False, **how: Any) 
     return Report(tuple(files), tuple(failures))
 
 
-class Outcome(Record):
-    """What became of one target: its report, None where it could not be read, and what went wrong on the way.
-
-    `seconds` is how long it took, by the clock: the one thing that differs from run to run.
-    """
-
-    file: FileReport | None
-    failures: tuple[Failure, ...] = ()
-    seconds: float = 0.0
-
-
-class Lookahead:
-    """Targets in their order, listed as far ahead as is wise. `known`: how many were listed so far."""
-
-    def __init__(self, targets: Iterator[Target], most: int = MOST_AHEAD) -> None:
-        self._rest = targets
-        self._ahead = list(islice(targets, most))
-        self.known = len(self._ahead)
-
-    def __iter__(self) -> Iterator[Target]:
-        ahead, self._ahead = self._ahead, []
-        yield from ahead
-        for target in self._rest:
-            self.known += 1
-            yield target
-
-
 class Order(Record):
     """All that decides how a target is judged, beside its bytes."""
 
@@ -77,6 +50,8 @@ class Order(Record):
     how: Mapping[str, Any]
     """The arguments of `read_session`."""
     debug: bool
+    memory: Memory | None = None
+    """Where verdicts are remembered, None for nowhere."""
 
 
 def check_each(
@@ -96,6 +71,7 @@ def check_each(
     debug: bool = False,
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
+    cache: str = "",
 ) -> Iterator[Outcome]:
     """Checks one target after the other, and forgets each once it is handed out.
 
@@ -110,13 +86,16 @@ def check_each(
     `watch` is told, where there is one target only, how many bytes of a large event log are read, and of how many.
 
     `jobs`: how many processes share the work; 0 for all processors where there is work enough for them. The outcomes and their order are
-    the same for any number. `progress` is told how many targets are done, and how many are known by then.
+    the same for any number. `progress` is told how many targets are done, and how many are known by then. `cache`: the folder in which
+    verdicts are remembered, "" for none.
 
     Raises DoctorError: a selector matches no rule, a wire is unknown, or there is nothing to check.
     """
     aim = Aim(check_wires(wires), model, host)
     order = Order(tuple(select), tuple(ignore), aim, how_to_read(events, as_request, now, environment), debug)
     select_rules(load_rules(), select, ignore)
+    if cache:
+        order = order._replace(memory=_prepare_memory(cache, order))
     missing: list[Failure] = []
     targets = walk_targets(paths, environment, missing)
     ahead = Lookahead(add_children(targets) if children else targets)
@@ -133,7 +112,38 @@ def check_each(
         yield Outcome(None, tuple(missing))
 
 
+def _prepare_memory(folder: str, order: Order) -> Memory:
+    """Raises DoctorError: the cache can't be kept there."""
+    from doctor.api.caching import SECONDS_A_DAY, Cache, write_salt
+    from doctor.api.remembering import Memory
+    from doctor.sources.fingerprints import hash_program
+
+    Cache(folder).prepare()
+    now = order.how["now"]
+    # When and on which machine a session is looked at is no option: what depends on that is not remembered.
+    options = order._replace(
+        how={name: value for name, value in sorted(order.how.items()) if name not in ("now", "state_home")}, debug=False
+    )
+    return Memory(os.path.abspath(folder), write_salt(hash_program(), options), int(now // SECONDS_A_DAY))
+
+
 def _check_all(targets: Lookahead, order: Order, jobs: int) -> Iterator[Outcome]:
+    cache = None
+    if order.memory is not None:
+        from doctor.api.caching import Cache
+
+        cache = Cache(order.memory.folder)
+    try:
+        for judged in _judge_all(targets, order, jobs):
+            if cache is not None and judged.key:
+                cache.note(judged.key, judged.entry, order.memory.day)
+            yield judged.outcome
+    finally:
+        if cache is not None:
+            cache.close()
+
+
+def _judge_all(targets: Lookahead, order: Order, jobs: int) -> Iterator[Judged]:
     if jobs == 1 or targets.known < 2:
         checker = make_checker(order)
         for target in targets:
@@ -144,7 +154,7 @@ def _check_all(targets: Lookahead, order: Order, jobs: int) -> Iterator[Outcome]
     yield from run_work(Work(make_checker, order, give_up), targets, jobs, measure_target)
 
 
-def make_checker(order: Order) -> Callable[[Sequence[Target]], list[Outcome]]:
+def make_checker(order: Order) -> Callable[[Sequence[Target]], list[Judged]]:
     """The function that checks a few targets, in this process or in a worker."""
     import gc
     from time import perf_counter
@@ -152,11 +162,12 @@ def make_checker(order: Order) -> Callable[[Sequence[Target]], list[Outcome]]:
     rules = select_rules(load_rules(), order.select, order.ignore)
     around = Surroundings()
     order = order._replace(how={**order.how, "around": around})
+    judge = _make_judge(order, rules)
     count = 0
 
-    def check_some(targets: Sequence[Target]) -> list[Outcome]:
+    def check_some(targets: Sequence[Target]) -> list[Judged]:
         nonlocal count
-        outcomes = []
+        done = []
         for target in targets:
             if count % TARGETS_PER_LOOK == 0:
                 around.renew()
@@ -164,16 +175,27 @@ def make_checker(order: Order) -> Callable[[Sequence[Target]], list[Outcome]]:
                     gc.collect()
             count += 1
             start = perf_counter()
-            outcomes.append(check_target(target, order, rules)._replace(seconds=perf_counter() - start))
-        return outcomes
+            judged = judge(target)
+            done.append(judged._replace(outcome=judged.outcome._replace(seconds=perf_counter() - start)))
+        return done
 
     return check_some
 
 
-def check_target(target: Target, order: Order, rules: Sequence[Rule]) -> Outcome:
-    """Judges one target; nothing but its files and its arguments decides the outcome."""
+def _make_judge(order: Order, rules: Sequence[Rule]) -> Callable[[Target], Judged]:
+    if order.memory is None:
+        return lambda target: Judged(check_target(target, order, rules))
+    from doctor.api.remembering import Rememberer
+
+    return Rememberer(lambda target, notes: check_target(target, order, rules, notes), order.memory, order.how).judge
+
+
+def check_target(target: Target, order: Order, rules: Sequence[Rule], notes: Notes | None = None) -> Outcome:
+    """Judges one target; nothing but its files and its arguments decides the outcome. `notes` takes what a cache has to know."""
     try:
         session = read_target(target, order.how, order.aim)
+        if notes is not None:
+            notes.watch(session)
         if session.transcript.format == REQUEST:
             return Outcome(_check_requests(session, rules, order.aim))
         diagnosis = diagnose(session, rules)
@@ -191,11 +213,11 @@ def take_edits(file: FileReport) -> FileReport:
     ))  # fmt: skip
 
 
-def give_up(target: Target) -> Outcome:
+def give_up(target: Target) -> Judged:
     """The outcome of a target whose worker died of it."""
     path = name_target(target)
     reason = "the process that checked it was killed, perhaps because memory ran out; check it alone"
-    return Outcome(None, (Failure(path, "killed", f"can't judge {path}: {reason}"),))
+    return Judged(Outcome(None, (Failure(path, "killed", f"can't judge {path}: {reason}"),)))
 
 
 def measure_target(target: Target) -> int:

@@ -127,15 +127,18 @@ class _Pool:
 
     def _collect(self) -> Iterator[Any]:
         """The results of the oldest chunk. One that was lost with a worker is run again, each of its targets alone."""
+        from concurrent.futures import CancelledError
         from concurrent.futures.process import BrokenProcessPool
 
         chunk, future = self.sent.popleft()
         if future is not None:
             try:
-                yield from future.result()
-                return
-            except BrokenProcessPool:
+                results = future.result()
+            except (BrokenProcessPool, CancelledError):
                 pass
+            else:
+                yield from results
+                return
         if self.pool is not None:
             _end_pool(self.pool)
             self.pool = None

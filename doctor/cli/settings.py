@@ -93,6 +93,13 @@ def read_jobs(text: str) -> int:
     return int(text)
 
 
+def read_cache(no_cache: bool, folder: str) -> str | None:
+    """The folder of remembered verdicts, None for the usual one, "" for none. Raises DoctorError: both options are given."""
+    if no_cache and folder:
+        raise DoctorError("usage", "--no-cache and --cache-dir exclude each other; leave one out")
+    return "" if no_cache else folder or None
+
+
 def read_targets(paths: Sequence[str]) -> list[str | bytes]:
     """The paths, with `-` replaced by what standard input holds."""
     return [read_stdin() if path == "-" else path for path in paths]

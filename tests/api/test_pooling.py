@@ -75,8 +75,8 @@ def test_only_a_few_chunks_are_on_their_way() -> None:
 
 def test_little_work_is_done_here_and_much_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("doctor.sources.machine.count_processors", lambda: 3)
-    chosen = [pooling._choose_jobs(iter(range(count)), lambda _: size)[0] for count, size in ((10, 100_000), (400, 100_000), (1, 10**9))]
-    assert chosen == [1, 3, 1]
+    assert pooling._choose_jobs(iter(range(10)), lambda _: 100_000)[0] == 1
+    assert pooling._choose_jobs(iter(range(1)), lambda _: 10**9)[0] == 1
     jobs, targets = pooling._choose_jobs(iter(range(400)), lambda _: 100_000)
     assert (jobs, list(targets)) == (3, list(range(400)))
 

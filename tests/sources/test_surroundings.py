@@ -10,7 +10,9 @@ import pytest
 from doctor.sources.surroundings import FEW_QUESTIONS, Surroundings
 
 
-@pytest.mark.parametrize("place", ["a/s/t.jsonl", "link/s/t.jsonl", "a/linked/t.jsonl", "a/s/other.jsonl", "a/s/gone.jsonl", "a/gone/t.jsonl"])
+@pytest.mark.parametrize(
+    "place", ["a/s/t.jsonl", "link/s/t.jsonl", "a/linked/t.jsonl", "a/s/other.jsonl", "a/s/gone.jsonl", "a/gone/t.jsonl"]
+)
 def test_real_paths_are_those_of_the_system(tmp_path: Path, place: str) -> None:
     (tmp_path / "a" / "s").mkdir(parents=True)
     (tmp_path / "a" / "s" / "t.jsonl").write_text("")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from doctor.cli.settings import Display, Gate, Scope, finish, make_scope, read_jobs, read_targets, repeat_options, watch_log
+from doctor.cli.settings import Display, Gate, Scope, finish, make_scope, read_cache, read_jobs, read_targets, repeat_options, watch_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ def run_check(
     debug: bool = False,
     children: bool = False,
     jobs: int = 0,
+    cache: str | None = None,
 ) -> int:
+    """`cache`: the folder of remembered verdicts, None for the usual one, "" for none."""
     from doctor.api.checking import check
 
     run = {"children": children, "debug": debug, "jobs": jobs}
@@ -29,8 +31,10 @@ def run_check(
         # One session, most likely: nothing of what follows would pay, nor its import.
         report = check(read_targets(paths), **scope._asdict(), **run, watch=watch_log())
         return finish(report, display, gate, command="check", carried=carried)
+    from doctor.api.caching import choose_cache
     from doctor.cli.progress import show_progress
 
+    run["cache"] = choose_cache(cache, os.environ)
     with show_progress() as progress:
         report = check(read_targets(paths), **scope._asdict(), **run, watch=watch_log(), progress=progress)
     return finish(report, display, gate, command="check", carried=carried)
@@ -61,8 +65,11 @@ def register(app: typer.Typer) -> None:
         quiet: bool = options.QUIET,
         color: bool = options.COLOR,
         jobs: str = options.JOBS,
+        no_cache: bool = options.NO_CACHE,
+        cache_dir: str = options.CACHE_DIR,
         debug: bool = options.DEBUG,
     ) -> object:
+        cache = read_cache(no_cache, cache_dir)
         scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
         display = Display(format, not no_excerpt, color, statistics, quiet)
-        return lambda: run_check(paths, scope, display, options.make_gate(fail_on, exit_zero), debug, children, read_jobs(jobs))
+        return lambda: run_check(paths, scope, display, options.make_gate(fail_on, exit_zero), debug, children, read_jobs(jobs), cache)
