@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from doctor.api.remembering import Memory, Notes
+HEAVY = ("doctor.sources.liveness", "doctor.sources.events", "doctor.analysis.wires.verdict")
+"""Modules that hardly any corpus does without, and that each worker would load for itself."""
 
 
 def check(paths: Target | Iterable[Target], *, debug: bool = False, **how: Any) -> Report:
@@ -71,6 +73,7 @@ def check_each(
     debug: bool = False,
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
+    observe: Callable[[FileReport, float], None] | None = None,
     cache: str = "",
 ) -> Iterator[Outcome]:
     """Checks one target after the other, and forgets each once it is handed out.
@@ -86,8 +89,8 @@ def check_each(
     `watch` is told, where there is one target only, how many bytes of a large event log are read, and of how many.
 
     `jobs`: how many processes share the work; 0 for all processors where there is work enough for them. The outcomes and their order are
-    the same for any number. `progress` is told how many targets are done, and how many are known by then. `cache`: the folder in which
-    verdicts are remembered, "" for none.
+    the same for any number. `progress` is told how many targets are done, and how many are known by then; `observe` how many seconds each
+    report took. `cache`: the folder in which verdicts are remembered, "" for none.
 
     Raises DoctorError: a selector matches no rule, a wire is unknown, or there is nothing to check.
     """
@@ -104,10 +107,12 @@ def check_each(
         missing.clear()
     if watch is not None and ahead.known == 1:
         order = order._replace(how={**order.how, "watch": watch})
-    for done, outcome in enumerate(_check_all(ahead, order, jobs), 1):
+    for done, judged in enumerate(_check_all(ahead, order, jobs), 1):
+        if observe is not None and judged.outcome.file is not None:
+            observe(judged.outcome.file, judged.seconds)
         if progress is not None:
             progress(done, max(done, ahead.known))
-        yield outcome
+        yield judged.outcome
     if missing:
         yield Outcome(None, tuple(missing))
 
@@ -127,7 +132,7 @@ def _prepare_memory(folder: str, order: Order) -> Memory:
     return Memory(os.path.abspath(folder), write_salt(hash_program(), options), int(now // SECONDS_A_DAY))
 
 
-def _check_all(targets: Lookahead, order: Order, jobs: int) -> Iterator[Outcome]:
+def _check_all(targets: Lookahead, order: Order, jobs: int) -> Iterator[Judged]:
     cache = None
     if order.memory is not None:
         from doctor.api.caching import Cache
@@ -137,7 +142,7 @@ def _check_all(targets: Lookahead, order: Order, jobs: int) -> Iterator[Outcome]
         for judged in _judge_all(targets, order, jobs):
             if cache is not None and judged.key:
                 cache.note(judged.key, judged.entry, order.memory.day)
-            yield judged.outcome
+            yield judged
     finally:
         if cache is not None:
             cache.close()
@@ -151,7 +156,7 @@ def _judge_all(targets: Lookahead, order: Order, jobs: int) -> Iterator[Judged]:
         return
     from doctor.api.pooling import Work, run_work
 
-    yield from run_work(Work(make_checker, order, give_up), targets, jobs, measure_target)
+    yield from run_work(Work(make_checker, order, give_up, HEAVY), targets, jobs, measure_target)
 
 
 def make_checker(order: Order) -> Callable[[Sequence[Target]], list[Judged]]:
@@ -175,8 +180,8 @@ def make_checker(order: Order) -> Callable[[Sequence[Target]], list[Judged]]:
                     gc.collect()
             count += 1
             start = perf_counter()
-            judged = judge(target)
-            done.append(judged._replace(outcome=judged.outcome._replace(seconds=perf_counter() - start)))
+            outcome, key, entry, _ = judge(target)
+            done.append(Judged(outcome, key, entry, perf_counter() - start))
         return done
 
     return check_some

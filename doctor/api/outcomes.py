@@ -19,22 +19,20 @@ MOST_AHEAD = 100_000
 
 
 class Outcome(Record):
-    """What became of one target: its report, None where it could not be read, and what went wrong on the way.
-
-    `seconds` is how long it took, by the clock: the one thing that differs from run to run.
-    """
+    """What became of one target: its report, None where it could not be read, and what went wrong on the way."""
 
     file: FileReport | None
     failures: tuple[Failure, ...] = ()
-    seconds: float = 0.0
 
 
 class Judged(Record):
-    """An outcome, and what to write into the cache for it: a new entry, or only the key of one that was used (`entry` is None)."""
+    """An outcome with what is no part of a report: how long it took, and what to write into the cache for it: a new entry, or only the
+    key of one that was used (`entry` is None)."""
 
     outcome: Outcome
     key: bytes = b""
     entry: Entry | None = None
+    seconds: float = 0.0
 
 
 class Lookahead:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
 
 from doctor.records import Record
 
@@ -37,12 +38,14 @@ class Work(Record):
     """What workers do. All of it can be pickled: where processes can't be forked it is sent to them.
 
     `prepare` (a function of a module) is called once in each worker with `order`, and makes the function that takes a chunk and returns
-    one result for each target. `give_up` makes the result of a target that killed its worker.
+    one result for each target. `give_up` makes the result of a target that killed its worker. `modules` are loaded before the workers
+    start, where they would otherwise be loaded in each of them.
     """
 
     prepare: Callable[[Any], Callable[[Sequence[Any]], Sequence[Any]]]
     order: Any
     give_up: Callable[[Any], Any]
+    modules: tuple[str, ...] = ()
 
 
 def run_work(work: Work, targets: Iterable[Any], jobs: int, measure: Callable[[Any], int]) -> Iterator[Any]:
@@ -54,6 +57,8 @@ def run_work(work: Work, targets: Iterable[Any], jobs: int, measure: Callable[[A
     if jobs == 0:
         jobs, waiting = _choose_jobs(waiting, measure)
     if jobs > 1:
+        for module in work.modules:
+            import_module(module)
         pool = _start_pool(work, jobs)
         if pool is not None:
             yield from _Pool(work, jobs, pool).run(_cut_chunks(waiting, measure))

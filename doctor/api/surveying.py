@@ -17,6 +17,8 @@ from doctor.sources.surroundings import Surroundings
 from doctor.sources.writers import find_writers
 
 PLACES_PER_LOOK = 16
+HEAVY = ("doctor.sources.events", "doctor.analysis.wires.verdict")
+"""Modules that hardly any store does without, and that each worker would load for itself."""
 
 
 class SurveyOrder(Record):
@@ -36,7 +38,7 @@ def survey(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[SurveyRow]:
     """A row for each session, the worst first, among equals the newest. `jobs` and `progress`: see `check_each`."""
-    work = Work(make_surveyor, SurveyOrder(now, locate_session_state(environment), find_writers()), give_up)
+    work = Work(make_surveyor, SurveyOrder(now, locate_session_state(environment), find_writers()), give_up, HEAVY)
     rows = []
     for row in run_work(work, places, jobs, measure_place):
         rows.append(row)

@@ -25,19 +25,24 @@ def run_check(
     """`cache`: the folder of remembered verdicts, None for the usual one, "" for none."""
     from doctor.api.checking import check
 
-    run = {"children": children, "debug": debug, "jobs": jobs}
+    run = {"children": children, "debug": debug, "jobs": jobs, "watch": watch_log()}
     carried = repeat_options(scope)
-    if len(paths) == 1 and not children and not os.path.isdir(paths[0]):
+    if len(paths) == 1 and not children and not display.statistics and not os.path.isdir(paths[0]):
         # One session, most likely: nothing of what follows would pay, nor its import.
-        report = check(read_targets(paths), **scope._asdict(), **run, watch=watch_log())
-        return finish(report, display, gate, command="check", carried=carried)
+        return finish(check(read_targets(paths), **scope._asdict(), **run), display, gate, command="check", carried=carried)
     from doctor.api.caching import choose_cache
     from doctor.cli.progress import show_progress
+    from doctor.cli.streams import print_text
+    from doctor.output.statistics import Tally
 
-    run["cache"] = choose_cache(cache, os.environ)
+    tally = Tally()
     with show_progress() as progress:
-        report = check(read_targets(paths), **scope._asdict(), **run, watch=watch_log(), progress=progress)
-    return finish(report, display, gate, command="check", carried=carried)
+        run |= {"cache": choose_cache(cache, os.environ), "progress": progress, "observe": tally.add}
+        report = check(read_targets(paths), **scope._asdict(), **run)
+    code = finish(report, display, gate, command="check", carried=carried)
+    if display.statistics and not display.quiet and display.format in ("human", "concise") and tally.systems:
+        print_text("\n".join(tally.list_lines()))
+    return code
 
 
 def register(app: typer.Typer) -> None:
