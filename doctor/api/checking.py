@@ -9,13 +9,25 @@ from doctor.analysis.engine import diagnose, report_session
 from doctor.analysis.registry import load_rules, select_rules
 from doctor.analysis.targets import check_wires
 from doctor.api.outcomes import Judged, Lookahead, Outcome
-from doctor.api.reading import REQUEST, Aim, Target, add_children, describe_failure, how_to_read, name_target, read_target, walk_targets
+from doctor.api.reading import (
+    REQUEST,
+    Aim,
+    Target,
+    add_children,
+    describe_failure,
+    expand_archives,
+    how_to_read,
+    name_target,
+    read_target,
+    walk_targets,
+)
 from doctor.findings import Failure, FileReport, Report
 from doctor.records import Record
 from doctor.rulekit import Rule
 from doctor.session import Session
 from doctor.sources.siblings import EVENTS
 from doctor.sources.source import measure_file
+from doctor.sources.stores import is_archive
 from doctor.sources.surroundings import Surroundings
 
 TARGETS_PER_LOOK = 16
@@ -75,7 +87,7 @@ def check_each(
     progress: Callable[[int, int], None] | None = None,
     observe: Callable[[FileReport, float], None] | None = None,
     cache: str = "",
-) -> Iterator[Outcome]:
+) -> Iterator[Outcome]:  # long for its arguments and what there is to say of them
     """Checks one target after the other, and forgets each once it is handed out.
 
     `select` and `ignore` take codes, prefixes of codes, names, or "ALL". `events` is an event log, False for none, None for the one
@@ -100,21 +112,31 @@ def check_each(
     if cache:
         order = order._replace(memory=_prepare_memory(cache, order))
     missing: list[Failure] = []
-    targets = walk_targets(paths, environment, missing)
+    given = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
+    targets = walk_targets(given, environment, missing)
     ahead = Lookahead(add_children(targets) if children else targets)
     if missing:
         yield Outcome(None, tuple(missing))
         missing.clear()
     if watch is not None and ahead.known == 1:
         order = order._replace(how={**order.how, "watch": watch})
-    for done, judged in enumerate(_check_all(ahead, order, jobs), 1):
+    named = {os.fspath(path) for path in given if isinstance(path, (str, os.PathLike))}
+    is_single = ahead.known < 2 and not _is_archive(ahead.first)
+    done = 0
+    for done, judged in enumerate(_check_all(expand_archives(ahead, named), order, 1 if is_single else jobs), 1):
         if observe is not None and judged.outcome.file is not None:
             observe(judged.outcome.file, judged.seconds)
         if progress is not None:
             progress(done, max(done, ahead.known))
         yield judged.outcome
+    if ahead.known and not done:
+        missing.append(Failure("", "usage", "there is nothing to check: the archives hold no session"))
     if missing:
         yield Outcome(None, tuple(missing))
+
+
+def _is_archive(target: Target | None) -> bool:
+    return isinstance(target, (str, os.PathLike)) and is_archive(os.fspath(target))
 
 
 def _prepare_memory(folder: str, order: Order) -> Memory:
@@ -132,7 +154,7 @@ def _prepare_memory(folder: str, order: Order) -> Memory:
     return Memory(os.path.abspath(folder), write_salt(hash_program(), options), int(now // SECONDS_A_DAY))
 
 
-def _check_all(targets: Lookahead, order: Order, jobs: int) -> Iterator[Judged]:
+def _check_all(targets: Iterable[Target], order: Order, jobs: int) -> Iterator[Judged]:
     cache = None
     if order.memory is not None:
         from doctor.api.caching import Cache
@@ -148,8 +170,8 @@ def _check_all(targets: Lookahead, order: Order, jobs: int) -> Iterator[Judged]:
             cache.close()
 
 
-def _judge_all(targets: Lookahead, order: Order, jobs: int) -> Iterator[Judged]:
-    if jobs == 1 or targets.known < 2:
+def _judge_all(targets: Iterable[Target], order: Order, jobs: int) -> Iterator[Judged]:
+    if jobs == 1:
         checker = make_checker(order)
         for target in targets:
             yield from checker((target,))
@@ -229,6 +251,8 @@ def measure_target(target: Target) -> int:
     """About how many bytes of a transcript it takes as long to check as this target. Event logs are read eight times as fast."""
     if isinstance(target, bytes):
         return len(target)
+    if isinstance(target, tuple):
+        return sum(map(len, target.files.values()))
     return measure_file(target) + measure_file(os.path.join(os.path.dirname(target), EVENTS[0])) // 8
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from doctor.analysis.engine import report_session
 from doctor.analysis.registry import load_rules, select_rules
 from doctor.analysis.targets import check_wires
-from doctor.api.reading import REQUEST, Aim, Target, describe_failure, find_targets, how_to_read, name_target, read_target
+from doctor.api.reading import REQUEST, Aim, Target, describe_failure, find_targets, how_to_read, is_packed, name_target, read_target
 from doctor.errors import DoctorError
 from doctor.findings import Failure, FileReport, FixReport, Report, Safety
 from doctor.records import Record
@@ -84,6 +84,8 @@ def _attempt_fix(
     target: Target, rules: Sequence[Rule], wish: _Wish, aim: Aim, how: dict[str, Any], refresh: bool
 ) -> tuple[FileReport, list[Failure]]:
     """One try at a session that somebody may be in; `refresh` looks at the clock anew."""
+    if is_packed(target) and not wish.dry_run and wish.output is None:
+        raise DoctorError("usage", f"{name_target(target)} is packed and stays as it is; say where to write with --output FILE")
     session = read_target(target, how | {"now": time.time()} if refresh else how, aim)
     if session.transcript.format == REQUEST:
         raise DoctorError("usage", f"{name_target(target)} holds request bodies: fix repairs stored transcripts only", "")

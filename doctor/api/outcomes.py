@@ -42,6 +42,7 @@ class Lookahead:
         self._rest = targets
         self._ahead = list(islice(targets, most))
         self.known = len(self._ahead)
+        self.first = self._ahead[0] if self._ahead else None
 
     def __iter__(self) -> Iterator[Any]:
         ahead, self._ahead = self._ahead, []

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from doctor.analysis.targets import aim_session
 from doctor.errors import DoctorError
 from doctor.findings import Failure
 from doctor.records import Record
 from doctor.session import Session
+from doctor.sources.formats import CompressedError
 from doctor.sources.session import read_session
-from doctor.sources.stores import locate_stores, walk_transcripts
+from doctor.sources.siblings import TRANSCRIPT
+from doctor.sources.stores import INSIDE, is_archive, is_compressed, locate_stores, split_member, walk_transcripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +26,8 @@ STDIN = "-"
 REQUEST = "request"
 """The format of a file that holds request bodies instead of a transcript."""
 
-Target = str | os.PathLike[str] | bytes
+Target = str | os.PathLike[str] | bytes | tuple
+"""A path, the bytes of a transcript, or a session out of an archive (`doctor.sources.packed.Bundle`, a tuple)."""
 
 
 class Aim(Record):
@@ -74,9 +77,9 @@ def add_children(targets: Iterable[Target]) -> Iterator[Target]:
 
 
 def _list_children(target: Target) -> Iterator[Target]:
-    from doctor.sources.siblings import TRANSCRIPT, follow_children
+    from doctor.sources.siblings import follow_children
 
-    if isinstance(target, bytes) or os.path.basename(target) != TRANSCRIPT:
+    if isinstance(target, (bytes, tuple)) or os.path.basename(target) != TRANSCRIPT:
         return
     folder = os.path.dirname(os.path.realpath(target))
     near = os.path.dirname(os.path.dirname(os.fspath(target)))
@@ -95,17 +98,66 @@ def how_to_read(events: str | bool | None, as_request: bool, now: float | None, 
 
 
 def read_target(target: Target, how: Mapping[str, Any], aim: Aim = Aim()) -> Session:  # noqa: B008 - frozen
-    if isinstance(target, bytes):
-        from doctor.sources.source import MemorySource
-
-        session = read_session(STDIN, source=MemorySource(target), **how)
-    else:
-        session = read_session(os.fspath(target), **how)
+    session = _read(target, how)
     aim_session(session, *aim)
     return session
 
 
+def is_packed(target: Target) -> bool:
+    """Whether a target is compressed or in an archive, by its name: such files are read, and never written."""
+    if isinstance(target, (bytes, tuple)):
+        return isinstance(target, tuple)
+    path = os.fspath(target)
+    return is_archive(path) or is_compressed(path) or (INSIDE in path and split_member(path) is not None)
+
+
+def _read(target: Target, how: Mapping[str, Any]) -> Session:
+    if is_packed(target):
+        return _read_packed(target, how)
+    try:
+        if isinstance(target, bytes):
+            from doctor.sources.source import MemorySource
+
+            return read_session(STDIN, source=MemorySource(target), **how)
+        return read_session(os.fspath(target), **how)
+    except CompressedError:
+        return _read_packed(target, how)
+
+
+def _read_packed(target: Target, how: Mapping[str, Any]) -> Session:
+    from doctor.sources.bundles import find_bundle, read_bundle
+
+    bundle = target if isinstance(target, tuple) else find_bundle(STDIN if isinstance(target, bytes) else os.fspath(target), target)
+    return read_bundle(bundle, **{name: how[name] for name in ("events", "as_request", "recover") if name in how})
+
+
+def expand_archives(targets: Iterable[Target], named: Container[Target]) -> Iterator[Target]:
+    """The targets with every archive replaced by the sessions in it. One in `named` has to hold a session; others may be anything."""
+    for target in targets:
+        if isinstance(target, (bytes, tuple)) or not is_archive(os.fspath(target)):
+            yield target
+        else:
+            yield from _list_bundles(os.fspath(target), os.fspath(target) in named)
+
+
+def _list_bundles(path: str, is_named: bool) -> Iterator[Target]:
+    from doctor.sources.archives import read_archive
+    from doctor.sources.packed import Bundle
+
+    bundle = None
+    try:
+        for bundle in read_archive(path):
+            yield bundle
+    except DoctorError as error:
+        yield Bundle(path, {}, failure=error.message)
+        return
+    if bundle is None and is_named:
+        yield Bundle(path, {}, failure=f"there is no {TRANSCRIPT} in {path}; name an archive of session folders")
+
+
 def name_target(target: Target) -> str:
+    if isinstance(target, tuple):
+        return str(target.path)
     return STDIN if isinstance(target, bytes) else os.fspath(target)
 
 

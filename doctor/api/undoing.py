@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from doctor.api.reading import how_to_read
+from doctor.api.reading import how_to_read, is_packed
 from doctor.errors import DoctorError
 from doctor.sources.session import read_session
 from doctor.sources.stores import find_transcripts, locate_stores
@@ -28,6 +28,8 @@ def undo(
     found = find_transcripts(os.fspath(path), locate_stores(environment))
     if len(found) > 1:
         raise DoctorError("usage", f"undo takes one transcript, but {os.fspath(path)} holds {len(found)}")
+    if is_packed(found[0]):
+        raise DoctorError("usage", f"{found[0]} is packed and was never changed: there is nothing to undo")
     how = how_to_read(None, False, now, environment)
     session = read_session(found[0], thorough=True, **how)
     locks = find_client_locks(session.session_id, how["state_home"])

@@ -39,6 +39,8 @@ class Tally:
 
     def list_lines(self) -> list[str]:
         """Plain text columns: systems, the most frequent first, then the slowest files if there are several."""
+        if not self.systems:
+            return []
         systems = sorted(self.systems.items(), key=lambda item: (-item[1][0], item[0]))
         width = max((len(f"{files:,}") for _, (files, _) in systems), default=0)
         names = max((len(name) for name, _ in systems), default=0)

@@ -66,7 +66,7 @@ class _Builder:
         self._size = 0
         self._open_end = False
         self._last: tuple[str, int] = ("", 0)
-        self._files: dict[str, FileSource] = {}
+        self._files: dict[str, Source] = {}
         self._problem_lines = {problem.line for problem in transcript.line_problems}
 
     def keep(self, start: int, stop: int) -> None:
@@ -140,7 +140,9 @@ class _Builder:
         if content.path == self.transcript.path and isinstance(self.base, FileSource):
             return [Span(self.base, content.offset, content.length, CUT)]
         if content.path not in self._files:
-            self._files[content.path] = FileSource(content.path)
+            from doctor.sources.bundles import open_beside
+
+            self._files[content.path] = open_beside(content.path)
         return [borrow_span(self._files[content.path], content.offset, content.length)]
 
     def _cut(self, offset: int, length: int, role: str | None) -> list[Piece]:

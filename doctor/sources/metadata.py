@@ -52,6 +52,11 @@ def _read_object(path: str) -> tuple[dict[str, Any] | None, str]:
         return None, ""
     except OSError as error:
         return None, f"it can't be opened: {error.strerror or error}"
+    return parse_metadata(data)
+
+
+def parse_metadata(data: bytes) -> tuple[dict[str, Any] | None, str]:
+    """(value, problem) of the bytes of a metadata.json, or of its backup."""
     try:
         value = orjson.loads(data)
     except ValueError:

@@ -88,8 +88,8 @@ def read_session(
         unsaved=unsaved,
         load_backup=_find_backup(path, ".backup", beside) if real else None,
         load_pending=_find_backup(path, ".append-pending", beside) if real else None,
-        read_recorded=_read_recorded if log is not None else None,
-        read_turn=_read_turn if log is not None else None,
+        read_recorded=read_recorded if log is not None else None,
+        read_turn=read_turn if log is not None else None,
         recover=recover,
         find_sibling=(lambda other: find_sibling(folder, other)) if real else None,
     )
@@ -173,13 +173,15 @@ def _read_event_log(
     return log
 
 
-def _read_recorded(log: Any, run: Any) -> Any:
+def read_recorded(log: Any, run: Any) -> Any:
+    """For `Session.read_recorded`."""
     from doctor.sources.events import read_result
 
     return read_result(log, run)
 
 
-def _read_turn(log: Any, execution: Any) -> Any:
+def read_turn(log: Any, execution: Any) -> Any:
+    """For `Session.read_turn`."""
     from doctor.sources.events.recordings import read_turn
 
     return read_turn(log, execution)

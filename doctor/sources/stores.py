@@ -12,7 +12,13 @@ from doctor.sources.siblings import EVENTS, NAME, TRANSCRIPT, find_events, list_
 from doctor.sources.surroundings import SESSIONS
 
 MOST_CANDIDATES = 8
+ENDINGS = (".gz", ".zst")
+"""How a compressed transcript is named, behind the name that it had."""
+ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".tzst", ".zip")
+INSIDE = "!/"
+"""`recordings.tar.gz!/a/transcript.jsonl`: how a member of an archive is reported and named."""
 PATTERN = "*?["
+COMPRESSED = frozenset(TRANSCRIPT + ending for ending in ENDINGS)
 
 
 class SessionPlace(Record):
@@ -52,7 +58,7 @@ def walk_transcripts(path: str, stores: Sequence[str] = ()) -> Iterator[str]:
 
     Raises DoctorError: nothing is there, a folder holds no transcript, or several sessions begin like this.
     """
-    if os.path.isfile(path):
+    if os.path.isfile(path) or split_member(path) is not None:
         yield path
     elif os.path.isdir(path):
         yield from _walk_folder(path)
@@ -93,15 +99,40 @@ def _walk_folder(path: str) -> Iterator[str]:
 
 
 def _list_entries(folder: str) -> tuple[list[str], list[str]]:
-    """(transcripts, folders) in a folder; links to folders are neither. os.walk asks the system twice as much."""
+    """(transcripts and archives, folders) in a folder; links to folders are neither. os.walk asks the system twice as much."""
     files, folders = [], []
     with os.scandir(folder) as entries:
         for entry in entries:
+            name = entry.name
             if entry.is_dir(follow_symlinks=False):
-                folders.append(entry.name)
-            elif entry.name == TRANSCRIPT and not entry.is_dir():
-                files.append(entry.name)
+                folders.append(name)
+            elif (name == TRANSCRIPT or name in COMPRESSED or is_archive(name)) and not entry.is_dir():
+                files.append(name)
+    if len(files) > 1:
+        # Whoever compressed a transcript and kept it has one session there, not two.
+        files = sorted(name for name in files if name not in COMPRESSED or TRANSCRIPT not in files)
     return files, folders
+
+
+def is_archive(path: str) -> bool:
+    """By its name."""
+    return path.lower().endswith(ARCHIVES)
+
+
+def is_compressed(path: str) -> bool:
+    """Whether a path names a compressed transcript, by its name."""
+    return path.lower().endswith(ENDINGS) and not is_archive(path)
+
+
+def split_member(path: str) -> tuple[str, str] | None:
+    """(archive, name of the member) of a path such as `recordings.zip!/a/transcript.jsonl`; None for any other path."""
+    archive, inside, name = path.partition(INSIDE)
+    while inside:
+        if is_archive(archive) and os.path.isfile(archive):
+            return archive, name
+        more, inside, name = name.partition(INSIDE)
+        archive += INSIDE + more
+    return None
 
 
 def _find_saved(folder: str) -> str | None:

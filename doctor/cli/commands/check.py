@@ -27,7 +27,7 @@ def run_check(
 
     run = {"children": children, "debug": debug, "jobs": jobs, "watch": watch_log()}
     carried = repeat_options(scope)
-    if len(paths) == 1 and not children and not display.statistics and not os.path.isdir(paths[0]):
+    if len(paths) == 1 and not children and not display.statistics and not _holds_many(paths[0]):
         # One session, most likely: nothing of what follows would pay, nor its import.
         return finish(check(read_targets(paths), **scope._asdict(), **run), display, gate, command="check", carried=carried)
     from doctor.api.caching import choose_cache
@@ -43,6 +43,12 @@ def run_check(
     if display.statistics and not display.quiet and display.format in ("human", "concise") and tally.systems:
         print_text("\n".join(tally.list_lines()))
     return code
+
+
+def _holds_many(path: str) -> bool:
+    from doctor.sources.stores import is_archive
+
+    return os.path.isdir(path) or is_archive(path)
 
 
 def register(app: typer.Typer) -> None:

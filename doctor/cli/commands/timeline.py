@@ -45,16 +45,14 @@ def run_timeline(path: str, scope: Scope, format: str, page: Page, excerpt: bool
 
 def _read_session(path: str, scope: Scope) -> Session:
     import os
-    import time
 
-    from doctor.api.reading import locate_session_state
-    from doctor.sources.session import read_session
+    from doctor.api.reading import how_to_read, read_target
     from doctor.sources.stores import find_transcripts, locate_stores
 
     found = find_transcripts(path, locate_stores(os.environ))
     if len(found) > 1:
         raise DoctorError("usage", f"{path} holds {len(found)} sessions, and timeline draws one; name its folder, such as {found[0]}")
-    session = read_session(found[0], events=scope.events, now=time.time(), state_home=locate_session_state(os.environ))
+    session = read_target(found[0], how_to_read(scope.events, False, None, os.environ))
     if session.events is None:
         raise DoctorError("unreadable", f"{found[0]} has no event log beside it, so nothing says what ran when; name one with --events")
     return session

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from doctor.eventlog import EventLog, Moment
+from doctor.model import Source
 from doctor.sources.events.blocks import BLOCK_BYTES, scan_log
 from doctor.sources.events.boiling import Event
 from doctor.sources.events.executions import follow_executions
@@ -37,13 +38,16 @@ def read_events(
     alias: str = "",
     guess: bool = False,
     watch: Callable[[int, int], None] | None = None,
+    source: Source | None = None,
 ) -> EventLog:
     """Reads an event log in one streaming pass; `watch` is told how many bytes of a large one are read, and of how many.
+
+    `source`: the bytes, when they are not those of `path`.
 
     `session_id`: whose events count; "" for the session that most of them belong to. Of a log that does not know it, those of `alias`
     count, and with `guess` those of the session that most of them belong to. Raises DoctorError when the file can't be read.
     """
-    log = EventLog(path, FileSource(path))
+    log = EventLog(path, source or FileSource(path))
     scan = scan_log(log.source, block_bytes, watch)
     own, foreign = select_own(scan.events, session_id, alias, guess)
     log.line_count = scan.line_count

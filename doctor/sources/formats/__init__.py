@@ -13,6 +13,15 @@ ROWS_LOOKED_AT = 20
 FIRST_KEY = b'{"role":'
 ROLE_COMES_FIRST = 80
 """Bytes of a row in which a transcript names the role: what has it there is no body over several lines, however damaged."""
+COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+"""The first bytes of gzip and Zstandard."""
+
+
+class CompressedError(DoctorError):
+    """The bytes are compressed although the name does not say so."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__("unreadable", f"can't read {path}: it is compressed; give it a name that ends in .gz or .zst", path)
 
 
 def detect_format(source: Source, path: str) -> ModuleType:
@@ -24,9 +33,12 @@ def detect_format(source: Source, path: str) -> ModuleType:
     """
     from doctor.sources.formats import amplifier
 
-    if source.read(0, len(FIRST_KEY)) == FIRST_KEY:
+    head = source.read(0, len(FIRST_KEY))
+    if head == FIRST_KEY:
         # Every client that writes such rows begins them like this, and the file need not be opened and buffered a second time.
         return amplifier
+    if head.startswith(COMPRESSED):
+        raise CompressedError(path)
     with source.open() as stream:
         for number, raw in zip(range(ROWS_LOOKED_AT), stream, strict=False):
             try:
