@@ -11,3 +11,7 @@ class DoctorError(Exception):
         self.kind = kind
         self.message = message
         self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Exceptions come back from other processes by what they were made with."""
+        return DoctorError, (self.kind, self.message, self.path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from doctor.analysis.engine import diagnose, report_session
 from doctor.analysis.registry import load_rules, select_rules
@@ -21,6 +21,7 @@ from doctor.api.reading import (
     read_target,
     walk_targets,
 )
+from doctor.errors import DoctorError
 from doctor.findings import Failure, FileReport, Report
 from doctor.records import Record
 from doctor.rulekit import Rule
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from doctor.api.remembering import Memory, Notes
+LOCAL, DASK = "local", "dask"
+ENGINES = (LOCAL, DASK)
 HEAVY = ("doctor.sources.liveness", "doctor.sources.events", "doctor.analysis.wires.verdict")
 """Modules that hardly any corpus does without, and that each worker would load for itself."""
 
@@ -87,6 +90,7 @@ def check_each(
     progress: Callable[[int, int], None] | None = None,
     observe: Callable[[FileReport, float], None] | None = None,
     cache: str = "",
+    engine: str = LOCAL,
 ) -> Iterator[Outcome]:  # long for its arguments and what there is to say of them
     """Checks one target after the other, and forgets each once it is handed out.
 
@@ -102,14 +106,18 @@ def check_each(
 
     `jobs`: how many processes share the work; 0 for all processors where there is work enough for them. The outcomes and their order are
     the same for any number. `progress` is told how many targets are done, and how many are known by then; `observe` how many seconds each
-    report took. `cache`: the folder in which verdicts are remembered, "" for none.
+    report took. `cache`: the folder in which verdicts are remembered, "" for none. `engine`: "local", or "dask" for a cluster.
+
+    A path may also be an archive, a compressed transcript, or a URL that fsspec knows.
 
     Raises DoctorError: a selector matches no rule, a wire is unknown, or there is nothing to check.
     """
     aim = Aim(check_wires(wires), model, host)
     order = Order(tuple(select), tuple(ignore), aim, how_to_read(events, as_request, now, environment), debug)
     select_rules(load_rules(), select, ignore)
-    if cache:
+    if engine not in ENGINES:
+        raise DoctorError("usage", f"there is no engine {engine!r}; choose from {', '.join(ENGINES)}")
+    if cache and engine == LOCAL:
         order = order._replace(memory=_prepare_memory(cache, order))
     missing: list[Failure] = []
     given = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
@@ -123,7 +131,11 @@ def check_each(
     named = {os.fspath(path) for path in given if isinstance(path, (str, os.PathLike))}
     is_single = ahead.known < 2 and not _is_archive(ahead.first)
     done = 0
-    for done, judged in enumerate(_check_all(expand_archives(ahead, named), order, 1 if is_single else jobs), 1):
+    if engine == DASK:
+        everything = _distribute(ahead, order, jobs, named)
+    else:
+        everything = _check_all(expand_archives(ahead, named), order, 1 if is_single else jobs)
+    for done, judged in enumerate(everything, 1):
         if observe is not None and judged.outcome.file is not None:
             observe(judged.outcome.file, judged.seconds)
         if progress is not None:
@@ -179,6 +191,20 @@ def _judge_all(targets: Iterable[Target], order: Order, jobs: int) -> Iterator[J
     from doctor.api.pooling import Work, run_work
 
     yield from run_work(Work(make_checker, order, give_up, HEAVY), targets, jobs, measure_target)
+
+
+def _distribute(targets: Iterable[Target], order: Order, jobs: int, named: Collection[Target]) -> Iterator[Judged]:
+    """An archive is one task of many outcomes: a worker opens it, not this process. The cache is of this machine, so it is left out."""
+    from doctor.api.distributing import run_distributed
+
+    yield from run_distributed(make_expander, (order, frozenset(named)), give_up, targets, jobs)
+
+
+def make_expander(task: tuple[Order, frozenset[Target]]) -> Callable[[Sequence[Target]], list[Judged]]:
+    """As make_checker, for targets among which there may be archives."""
+    order, named = task
+    check_some = make_checker(order)
+    return lambda targets: [judged for target in expand_archives(targets, named) for judged in check_some((target,))]
 
 
 def make_checker(order: Order) -> Callable[[Sequence[Target]], list[Judged]]:

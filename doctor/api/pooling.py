@@ -26,6 +26,8 @@ MOST_BYTES_IN_CHUNK = 4_000_000
 """A chunk takes some milliseconds: long against what it costs to send it, short against the run."""
 CHUNKS_PER_WORKER = 4
 """How far the fastest worker may run ahead of the slowest."""
+MOST_BYTES_SENT = 64_000_000
+"""Sessions out of an archive are sent as bytes, so chunks that are on their way take memory."""
 WORTHWHILE = 25_000_000
 """Bytes from which on starting processes pays: break-even was measured at about 150 sessions of 140 KB."""
 BYTES_PER_TARGET = 40_000
@@ -84,17 +86,18 @@ def _choose_jobs(targets: Iterator[Any], measure: Callable[[Any], int]) -> tuple
     return 1, iter(ahead)
 
 
-def _cut_chunks(targets: Iterable[Any], measure: Callable[[Any], int]) -> Iterator[tuple[Any, ...]]:
+def _cut_chunks(targets: Iterable[Any], measure: Callable[[Any], int]) -> Iterator[tuple[tuple[Any, ...], int]]:
+    """(targets, their bytes) of each chunk."""
     chunk: list[Any] = []
     size = 0
     for target in targets:
         chunk.append(target)
         size += measure(target)
         if len(chunk) >= MOST_IN_CHUNK or size >= MOST_BYTES_IN_CHUNK:
-            yield tuple(chunk)
+            yield tuple(chunk), size
             chunk, size = [], 0
     if chunk:
-        yield tuple(chunk)
+        yield tuple(chunk), size
 
 
 class _Pool:
@@ -106,12 +109,15 @@ class _Pool:
         self.pool: ProcessPoolExecutor | None = pool
         self.lone: ProcessPoolExecutor | None = None
         self.sent: deque[tuple[tuple[Any, ...], Future[Sequence[Any]] | None]] = deque()
+        self.sizes: deque[int] = deque()
 
-    def run(self, chunks: Iterator[tuple[Any, ...]]) -> Iterator[Any]:
+    def run(self, chunks: Iterator[tuple[tuple[Any, ...], int]]) -> Iterator[Any]:
         try:
-            for chunk in chunks:
+            for chunk, size in chunks:
                 self.sent.append((chunk, self._send(chunk)))
-                while len(self.sent) >= self.jobs * CHUNKS_PER_WORKER:
+                self.sizes.append(size)
+                while self._is_full():
+                    self.sizes.popleft()
                     yield from self._collect()
             while self.sent:
                 yield from self._collect()
@@ -120,6 +126,10 @@ class _Pool:
             for pool in (self.pool, self.lone):
                 if pool is not None:
                     _end_pool(pool)
+
+    def _is_full(self) -> bool:
+        count = len(self.sent)
+        return count >= self.jobs * CHUNKS_PER_WORKER or (count > self.jobs and sum(self.sizes) >= MOST_BYTES_SENT)
 
     def _send(self, chunk: tuple[Any, ...]) -> Future[Sequence[Any]] | None:
         from concurrent.futures.process import BrokenProcessPool

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 STDIN = "-"
 """The path that a transcript given as bytes is reported under."""
 
+REMOTE = "://"
+"""What only URLs have."""
+
 REQUEST = "request"
 """The format of a file that holds request bodies instead of a transcript."""
 
@@ -56,7 +59,7 @@ def walk_targets(paths: Target | Iterable[Target], environment: Mapping[str, str
     seen: set[Target] | None = set() if len(given) > 1 else None
     for path in given:
         try:
-            for target in (path,) if isinstance(path, bytes) else walk_transcripts(os.fspath(path), locate_stores(environment)):
+            for target in _walk(path, environment):
                 if seen is None:
                     yield target
                 elif target not in seen:
@@ -64,6 +67,16 @@ def walk_targets(paths: Target | Iterable[Target], environment: Mapping[str, str
                     yield target
         except DoctorError as error:
             failures.append(Failure(error.path or name_target(path), error.kind, error.message))
+
+
+def _walk(path: Target, environment: Mapping[str, str]) -> Iterable[Target]:
+    if isinstance(path, bytes):
+        return (path,)
+    if REMOTE in os.fspath(path):
+        from doctor.sources.remote import walk_remote
+
+        return walk_remote(os.fspath(path))
+    return walk_transcripts(os.fspath(path), locate_stores(environment))
 
 
 def add_children(targets: Iterable[Target]) -> Iterator[Target]:
@@ -104,11 +117,11 @@ def read_target(target: Target, how: Mapping[str, Any], aim: Aim = Aim()) -> Ses
 
 
 def is_packed(target: Target) -> bool:
-    """Whether a target is compressed or in an archive, by its name: such files are read, and never written."""
+    """Whether a target is compressed, in an archive or behind a URL, by its name: such files are read, and never written."""
     if isinstance(target, (bytes, tuple)):
         return isinstance(target, tuple)
     path = os.fspath(target)
-    return is_archive(path) or is_compressed(path) or (INSIDE in path and split_member(path) is not None)
+    return REMOTE in path or is_archive(path) or is_compressed(path) or (INSIDE in path and split_member(path) is not None)
 
 
 def _read(target: Target, how: Mapping[str, Any]) -> Session:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typer import Argument, BadParameter, Option
 
+from doctor.api.checking import ENGINES
 from doctor.cli.settings import Gate
 from doctor.findings import Severity
 from doctor.output.explain import FORMATS as TEXT_FORMATS
@@ -53,6 +54,7 @@ NO_EXCERPT: Any = Option(False, "--no-excerpt", help="Print nothing that a row o
 QUIET: Any = Option(False, "--quiet", "-q", help="Print no results; the exit code says it.")
 COLOR: Any = Option(None, "--color/--no-color", help="Color or not. Default: on a terminal, unless NO_COLOR is set.")
 JOBS: Any = Option("auto", "--jobs", "-j", metavar="N|auto", help="Processes that share the work. auto: all processors where it pays.")
+ENGINE: Any = choice("local", "--engine", ENGINES, "Where to do the work: processes of this machine, or a Dask cluster.")
 NO_CACHE: Any = Option(False, "--no-cache", help="Check everything anew, also what did not change since the last run.")
 CACHE_DIR: Any = Option("", "--cache-dir", metavar="DIR", help="Where verdicts are remembered. Default: $AMPLIFIER_DOCTOR_CACHE.")
 DEBUG: Any = Option(False, "--debug", help="Show the traceback of an internal error.")

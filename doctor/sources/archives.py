@@ -16,6 +16,7 @@ from doctor.sources.packed import (
     Bundle,
     explain_damage,
     name_transcript,
+    open_any,
     open_unpacked,
     place_member,
     say_too_large,
@@ -44,7 +45,7 @@ def read_archive(path: str) -> Iterator[Bundle]:
     Raises DoctorError: the archive can't be read any further.
     """
     try:
-        with open(path, "rb") as stream:
+        with open_any(path) as stream:
             is_zip = stream.read(2) == ZIP
         with explain_damage(path):
             yield from _read_zip(path) if is_zip else _read_tar(path)
@@ -55,7 +56,7 @@ def read_archive(path: str) -> Iterator[Bundle]:
 def _read_zip(path: str) -> Iterator[Bundle]:
     from zipfile import ZipFile
 
-    with ZipFile(path) as archive:
+    with open_any(path) as stream, ZipFile(stream) as archive:
         members: dict[str, dict[str, ZipInfo]] = {}
         for count, info in enumerate(archive.infolist()):
             _limit_members(count, path)
@@ -131,7 +132,7 @@ def _list_opened(path: str) -> Iterator[tuple[TarInfo, TarFile]]:
     """One pass over a tar archive. What was passed is forgotten, or a list of all members would be kept."""
     import tarfile
 
-    with open(path, "rb") as stream:
+    with open_any(path) as stream:
         head = stream.read(8)
         size = stream.seek(0, 2)
         stream.seek(0)

@@ -117,6 +117,10 @@ def find_bundle(path: str, data: object = None) -> Bundle:
         from doctor.sources.archives import find_member, find_only
 
         return find_member(*member) if member is not None else find_only(path)
+    if "://" in path:
+        from doctor.sources.remote import read_remote
+
+        return read_remote(path)
     if is_compressed(path):
         return read_compressed(path)
     if not os.path.isfile(path):

@@ -80,13 +80,22 @@ def _open_zstd(stream: BinaryIO, path: str) -> BinaryIO:
     return zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)  # type: ignore[return-value]
 
 
+def open_any(path: str) -> BinaryIO:
+    """A file on disk, or behind a URL."""
+    if "://" not in path:
+        return open(path, "rb")
+    import fsspec
+
+    return fsspec.open(path, "rb").open()  # type: ignore[no-any-return]
+
+
 def unpack_file(path: str) -> bytes:
     """All bytes that a compressed file stands for.
 
     Raises DoctorError: it can't be read, is damaged, or unpacks to more than MOST_BYTES.
     """
     try:
-        with open(path, "rb") as stream:
+        with open_any(path) as stream:
             head = stream.read(8)
             stream.seek(0)
             with explain_damage(path):

@@ -128,7 +128,7 @@ def split_member(path: str) -> tuple[str, str] | None:
     """(archive, name of the member) of a path such as `recordings.zip!/a/transcript.jsonl`; None for any other path."""
     archive, inside, name = path.partition(INSIDE)
     while inside:
-        if is_archive(archive) and os.path.isfile(archive):
+        if is_archive(archive) and ("://" in archive or os.path.isfile(archive)):
             return archive, name
         more, inside, name = name.partition(INSIDE)
         archive += INSIDE + more

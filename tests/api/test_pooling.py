@@ -51,9 +51,9 @@ def test_results_come_in_the_order_of_the_targets(jobs: int) -> None:
 
 
 def test_chunks_are_cut_by_number_and_by_size() -> None:
-    sizes = [len(chunk) for chunk in pooling._cut_chunks(range(40), measure)]
+    sizes = [len(chunk) for chunk, _ in pooling._cut_chunks(range(40), measure)]
     assert sizes == [16, 16, 8]
-    assert [len(chunk) for chunk in pooling._cut_chunks(range(3), lambda _: pooling.MOST_BYTES_IN_CHUNK)] == [1, 1, 1]
+    assert [len(chunk) for chunk, _ in pooling._cut_chunks(range(3), lambda _: pooling.MOST_BYTES_IN_CHUNK)] == [1, 1, 1]
     assert list(pooling._cut_chunks((), measure)) == []
 
 
@@ -121,3 +121,18 @@ def test_where_no_process_can_be_had_the_work_is_done_here(monkeypatch: pytest.M
     monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", refuse)
     results = list(run_work(WORK, ["0", "0"], 2, measure))
     assert results == [("0", os.getpid())] * 2
+
+
+def test_much_that_is_large_is_not_sent_ahead() -> None:
+    taken = 0
+
+    def count() -> Iterator[int]:
+        nonlocal taken
+        for number in range(100):
+            taken = number
+            yield number
+
+    results = run_work(WORK, count(), 2, lambda _: pooling.MOST_BYTES_SENT)
+    next(results)
+    assert taken == 3 - 1
+    results.close()  # type: ignore[attr-defined]

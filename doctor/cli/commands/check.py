@@ -21,11 +21,12 @@ def run_check(
     children: bool = False,
     jobs: int = 0,
     cache: str | None = None,
+    engine: str = "local",
 ) -> int:
     """`cache`: the folder of remembered verdicts, None for the usual one, "" for none."""
     from doctor.api.checking import check
 
-    run = {"children": children, "debug": debug, "jobs": jobs, "watch": watch_log()}
+    run = {"children": children, "debug": debug, "jobs": jobs, "watch": watch_log(), "engine": engine}
     carried = repeat_options(scope)
     if len(paths) == 1 and not children and not display.statistics and not _holds_many(paths[0]):
         # One session, most likely: nothing of what follows would pay, nor its import.
@@ -76,6 +77,7 @@ def register(app: typer.Typer) -> None:
         quiet: bool = options.QUIET,
         color: bool = options.COLOR,
         jobs: str = options.JOBS,
+        engine: str = options.ENGINE,
         no_cache: bool = options.NO_CACHE,
         cache_dir: str = options.CACHE_DIR,
         debug: bool = options.DEBUG,
@@ -83,4 +85,6 @@ def register(app: typer.Typer) -> None:
         cache = read_cache(no_cache, cache_dir)
         scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
         display = Display(format, not no_excerpt, color, statistics, quiet)
-        return lambda: run_check(paths, scope, display, options.make_gate(fail_on, exit_zero), debug, children, read_jobs(jobs), cache)
+        return lambda: run_check(
+            paths, scope, display, options.make_gate(fail_on, exit_zero), debug, children, read_jobs(jobs), cache, engine
+        )
