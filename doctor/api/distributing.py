@@ -1,8 +1,8 @@
 """`--engine dask`: the same function over the machines of a Dask cluster, or over worker processes that Dask starts here.
 
-Dask and not Ray: pure Python of 4 MB where Ray's wheel has 79 MB, on every platform and interpreter that this package supports; it is found on
-most clusters (Kubernetes, Slurm, clouds) and finds them by its own configuration (`DASK_SCHEDULER_ADDRESS`). It schedules, moves work off
-workers that die, and retries; all that is left to do here is to keep a window of batches on their way, so that memory stays bounded.
+Dask and not Ray: its wheels are pure Python and take 2.5 MB where Ray's takes 79 MB and is built for some platforms and interpreters
+only. It is found on most clusters (Kubernetes, Slurm, clouds), and finds them by its own configuration (`DASK_SCHEDULER_ADDRESS`). It
+schedules, moves work off workers that die, and retries; what is left to do here is to keep only a window of batches on their way.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from tests.benchmarks.draw import draw_ten_rows, dump_row
-from tests.benchmarks.measure import BARE, DOCTOR, PASS, WITHOUT_WIRES, Comparison, Refused, compare
+from tests.benchmarks.measure import BARE, DOCTOR, HASH, PASS, WITHOUT_WIRES, Comparison, Refused, compare
 
 MIB = 1 << 20
 WIRES = ("anthropic", "openai-chat", "openai-responses", "gemini", "converse")
@@ -127,14 +127,23 @@ class Bench:
         yield Row(f"fix {size}B, one moved row", "bare wall", found, 5, 64)
 
     def corpus(self) -> Iterator[Row]:
+        """Peaks are those of the parent. Nothing is drawn: how long that takes depends on how much is broken, not on how much there is."""
         count = self.sizes.sessions
         folder = self.generate(f"corpus-{count}", "corpus", "--sessions", str(count), "--transcript", "100K", "--defect-rate", "0.05")
-        paths = sorted(glob.glob(os.path.join(folder, "*", "sessions", "*", "transcript.jsonl")))
-        bare = [*BARE, *paths]
+        files = sorted(glob.glob(os.path.join(folder, "*", "sessions", "*", "*")))
+        bare = [*BARE, *(path for path in files if path.endswith("transcript.jsonl"))]
+        check = [*DOCTOR, "check", "-q", folder]
+        cache = os.path.join(self.folder, "cache")
         name = f"{count} sessions of 100 KB"
-        yield Row(f"{name}, one process", "bare cpu", compare([*DOCTOR, "check", folder], bare, runs=self.runs), 1.3)
-        two = compare([*DOCTOR, "check", "--jobs", "2", folder], bare, by="wall", runs=self.runs)
-        yield Row(f"{name}, two processes", "bare wall", two, 0.8)
+        one = compare([*check, "--no-cache", "--jobs", "1"], bare, runs=self.runs)
+        yield Row(f"{name}, one process", "bare cpu", one, 1.3, 200)
+        two = compare([*check, "--no-cache", "--jobs", "2"], bare, by="wall", runs=self.runs)
+        yield Row(f"{name}, two processes", "bare wall", two, 0.8, 200)
+        cached = compare([*check, "--cache-dir", cache, "--jobs", "1"], [*HASH, *files], runs=self.runs)
+        yield Row(f"{name}, unchanged", "hash cpu", cached, 1.5, 200)
+        both = compare([*check, "--cache-dir", cache], [*HASH, *files], by="wall", runs=self.runs)
+        yield Row(f"{name}, unchanged, auto", "hash wall", both, 1.5, 200)
+        yield Row(f"{name}, scan", "bare cpu", compare([*DOCTOR, "scan", "--jobs", "1", folder], bare, runs=self.runs), 0, 200)
 
     def startup(self) -> Iterator[Row]:
         """Ten sound lines, and nine of them, so that there is something to say."""

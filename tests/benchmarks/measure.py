@@ -19,6 +19,12 @@ BARE = [
     "import sys, orjson\nfor path in sys.argv[1:]:\n for line in open(path, 'rb', buffering=1 << 20): orjson.loads(line)",
 ]
 """The yardstick `bare`, with one or more paths behind it: parse every line, keep nothing."""
+HASH = [
+    sys.executable,
+    "-c",
+    "import sys, hashlib\nfor path in sys.argv[1:]:\n with open(path, 'rb') as file: hashlib.file_digest(file, 'sha256').digest()",
+]
+"""The yardstick `hash`, with one or more paths behind it."""
 PASS = [sys.executable, "-c", "pass"]
 DOCTOR = [sys.executable, "-m", "doctor"]
 WITHOUT_WIRES = [
