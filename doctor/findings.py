@@ -175,7 +175,8 @@ class Diagnostic(Record):
 class Failure(Record):
     """Why a path could not be judged or written: one line for people.
 
-    `kind`: unreadable, unwritable, live, changed, rule-crash, internal, usage, refused (a provider would still refuse what is planned).
+    `kind`: unreadable, unwritable, live, changed, rule-crash, internal, usage, refused (a provider would still refuse what is planned),
+    killed (the process that did it).
     """
 
     path: str
