@@ -33,7 +33,8 @@ WORTHWHILE = 25_000_000
 BYTES_PER_TARGET = 40_000
 """What a target costs beside its bytes, as so many bytes more."""
 MOST_LOOKS = 2_500
-"""How often to look whether workers that were ended are gone, at 2 ms each."""
+MOST_LOOKS_FOR_THREADS = 100
+"""How often to look whether workers that were ended are gone, at 2 ms each, and whether the thread that waited for them is."""
 
 
 class Work(Record):
@@ -210,15 +211,18 @@ def _choose_start() -> str:
 
 def _end_pool(pool: ProcessPoolExecutor) -> None:
     """Ends the workers in the middle of their work and waits until they are gone: they only read."""
+    import threading
     from time import sleep
 
     workers = list((getattr(pool, "_processes", None) or {}).values())
     pool.shutdown(wait=False, cancel_futures=True)
     for worker in workers:
         worker.terminate()
-    # Not join(): the executor's own thread waits for them too, and whoever comes second is told nothing.
-    for _ in range(MOST_LOOKS):
-        if not any(worker.is_alive() for worker in workers):
+    # Not join(): the executor's own thread waits for them too, and whoever comes second is told nothing. That thread has to end as well:
+    # while it runs, the next pool can't be forked.
+    for look in range(MOST_LOOKS):
+        is_idle = threading.active_count() <= 1 or look >= MOST_LOOKS_FOR_THREADS
+        if is_idle and not any(worker.is_alive() for worker in workers):
             return
         sleep(0.002)
 

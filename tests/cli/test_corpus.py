@@ -149,7 +149,7 @@ def test_a_killed_worker_costs_one_line(tree: Path, command: str) -> None:
     more = ["--no-cache"] if command == "check" else []
     process = start(command, tree, "--jobs", "2", *more, "--format", "json", script=SLOW)
     out, said = process.communicate(timeout=120)
-    assert process.returncode == 2
+    assert process.returncode == 2, said
     assert said.count("\n") == 1 and said.startswith(f"amplifier-doctor: can't judge {deadly}: the process that ")
     report = json.loads(out)
     assert len(report["files" if command == "check" else "sessions"]) == (80 if command == "check" else 81)
