@@ -36,11 +36,15 @@ def diagnose(session: Session, rules: Sequence[Rule], excerpts: bool = True) -> 
     failures = []
     for rule in rules:
         try:
-            found += [(rule, finding) for finding in rule.check(session)]
+            findings = list(rule.check(session))
+            if findings:
+                found += [(rule, finding) for finding in findings]
         except Exception as error:
             failures.append(
                 Failure(session.transcript.path, "rule-crash", f"rule {rule.code} crashed ({_place_crash(error)}); please report it")
             )
+    if not found:
+        return Diagnosis((), tuple(failures))
     found.sort(key=_sort_key)
     if excerpts:
         found = list(_quote_answers(session, found))
@@ -164,19 +168,21 @@ def _blocks_resume(found: Diagnostic, unsound: set[str]) -> bool:
 def report_session(session: Session, diagnosis: Diagnosis, fix: FixReport | None = None) -> FileReport:
     """All that is said about one session."""
     events = session.events
+    transcript = session.transcript
+    # By position: a corpus makes one of these for each of its sessions.
     return FileReport(
-        path=session.transcript.path,
-        format=session.transcript.format,
-        session_id=session.session_id,
-        verdict=judge(session, diagnosis.diagnostics),
-        rows=len(session.transcript.messages),
-        diagnostics=diagnosis.diagnostics,
-        events_path=events.path if events is not None else "",
-        event_lines=events.line_count if events is not None else 0,
-        liveness=session.liveness.reason,
-        fix=fix,
-        wires=tuple(session.wires.values()),
-        targets=session.targets,
-        aim=session.aim,
-        model=session.model,
+        transcript.path,
+        transcript.format,
+        session.session_id,
+        judge(session, diagnosis.diagnostics),
+        len(transcript.messages),
+        diagnosis.diagnostics,
+        events.path if events is not None else "",
+        events.line_count if events is not None else 0,
+        session.liveness.reason,
+        fix,
+        tuple(session.wires.values()),
+        session.targets,
+        session.aim,
+        session.model,
     )

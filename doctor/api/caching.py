@@ -110,15 +110,15 @@ class Cache:
 
     def prepare(self) -> None:
         """Makes the folder and the table. Raises DoctorError: it can't be made, or written to."""
-        folder = os.path.dirname(self.path)
+        folder, reason = os.path.dirname(self.path), ""
         try:
-            os.makedirs(folder, exist_ok=True)
+            # Reports quote rows: what they say is nobody else's business.
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         except OSError as error:
-            raise DoctorError(
-                "usage", f"can't keep a cache in {folder}: {error.strerror or error}; see --cache-dir and --no-cache"
-            ) from error
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise DoctorError("usage", f"can't keep a cache in {folder}: no permission to write there; see --cache-dir and --no-cache")
+            reason = error.strerror or str(error)
+        if reason:
+            raise DoctorError("usage", f"can't keep a cache in {folder}: {reason}; name another with --cache-dir, or use --no-cache")
         self._try(lambda connection: None)
         self.close()
 

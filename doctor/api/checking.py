@@ -237,7 +237,7 @@ def make_checker(order: Order) -> Callable[[Sequence[Target]], list[Judged]]:
 
 def _make_judge(order: Order, rules: Sequence[Rule]) -> Callable[[Target], Judged]:
     if order.memory is None:
-        return lambda target: Judged(check_target(target, order, rules))
+        return lambda target: (check_target(target, order, rules), b"", None, 0.0)  # type: ignore[return-value]
     from doctor.api.remembering import Rememberer
 
     return Rememberer(lambda target, notes: check_target(target, order, rules, notes), order.memory, order.how).judge

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+from errno import EINVAL
 from importlib import import_module
+from stat import S_ISREG
 
 from doctor.records import Record
 from doctor.sources.metadata import BACKUP, METADATA
@@ -72,6 +74,8 @@ def is_unchanged(found: Fingerprint) -> bool:
 def _hash_file(path: str, hasher: Any) -> tuple[int, ...]:
     """Returns how the file looked before it was read. The name and the size go first: where one file ends and the next begins counts."""
     status = os.stat(path)
+    if not S_ISREG(status.st_mode):
+        raise OSError(EINVAL, "it is no regular file", path)
     size = status.st_size
     hasher.update(f"\0{path}\0{size}\0".encode("utf-8", "surrogateescape"))
     if size <= MOST_BYTES_HELD:

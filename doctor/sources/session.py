@@ -48,9 +48,9 @@ def read_session(
     Raises DoctorError: the file can't be read, or is no transcript.
     """
     around = around or Surroundings()
-    unsaved = source is None and is_unsaved(path)
+    unsaved = False
     if source is None:
-        source = MemorySource(b"") if unsaved else FileSource(path, hold=not thorough)
+        source, unsaved = _open_transcript(path, hold=not thorough)
     real, is_link = around.find_real(path) if unsaved or source.__class__ is FileSource else ("", False)
     folder = os.path.dirname(real)
     names = around.list_names(folder) if real else None
@@ -114,6 +114,16 @@ def _probe(
         locks=find_locks(session_id, around.list_workspaces(state_home)) if state_home else (),
         modified=modified,
     )
+
+
+def _open_transcript(path: str, hold: bool) -> tuple[Source, bool]:
+    """The bytes of a transcript, and whether it was never saved: then there are none."""
+    try:
+        return FileSource(path, hold), False
+    except DoctorError:
+        if is_unsaved(path):
+            return MemorySource(b""), True
+        raise
 
 
 def is_unsaved(path: str) -> bool:

@@ -9,6 +9,7 @@ import os
 from stat import S_ISLNK
 
 SESSIONS = "sessions"
+_NOWHERE = frozenset(("", ".", ".."))
 MOST_FOLDERS = 1_000
 """Real paths remembered at a time: sessions come folder by folder."""
 FEW_QUESTIONS = 8
@@ -40,15 +41,15 @@ class Surroundings:
         """os.path.realpath, and whether the path itself (not a folder above it) is a link."""
         folder, name = os.path.split(path)
         above, own = os.path.split(folder)
-        if name in ("", ".", "..") or own in ("", ".", ".."):
+        if name in _NOWHERE or own in _NOWHERE:
             return os.path.realpath(path), os.path.islink(path)
         real = self._real.get(above)
         if real is None:
-            real = self._real[above] = os.path.realpath(above)
-        real = _resolve(os.path.join(real, own))
-        path = os.path.join(real, name)
+            real = self._real[above] = os.path.join(os.path.realpath(above), "")
+        real = _resolve(real + own)
+        path = real + os.sep + name
         resolved = _resolve(path)
-        return resolved, resolved != path
+        return resolved, resolved is not path
 
     def list_names(self, folder: str) -> frozenset[str] | None:
         """What lies in a folder, None where it can't be listed. Transcripts that share a folder share the listing."""

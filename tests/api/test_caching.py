@@ -263,3 +263,15 @@ def test_a_folder_that_can_not_be_used(tmp_path: Path, tree: Path) -> None:
         look(tree, cache=below)
     assert choose_cache(None, {"XDG_CACHE_HOME": below}) == ""
     assert choose_cache("", {"HOME": "/h"}) == "" and choose_cache("/named", {"HOME": "/h"}) == "/named"
+
+
+def test_nobody_else_may_read_it(tree: Path) -> None:
+    look(tree)
+    modes = [(tree / "cache").stat().st_mode & 0o777, (tree / "cache" / FILE).stat().st_mode & 0o777]
+    assert modes == [0o700, 0o600] or os.name == "nt"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_beside_a_transcript_is_not_waited_for(tree: Path) -> None:
+    os.mkfifo(tree / "tree" / "a" / "metadata.json")
+    assert look(tree) == look(tree, cache="")
