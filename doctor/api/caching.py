@@ -39,6 +39,8 @@ MOST_BYTES = 256_000_000
 """About 200,000 sessions. Above it the entries that were not used for longest go."""
 SECONDS_A_DAY = 86_400
 BATCH = 512
+WIRES = FileReport._fields.index("wires")
+MOST_ANSWERS = 1_000
 BUSY_SECONDS = 5.0
 TABLE = "CREATE TABLE IF NOT EXISTS verdicts (key BLOB PRIMARY KEY, used INTEGER NOT NULL, sum INTEGER NOT NULL, report BLOB NOT NULL)"
 KNOWN = {
@@ -107,6 +109,7 @@ class Cache:
         self._is_broken = False
         self._added: list[tuple[bytes, int, int, bytes]] = []
         self._used: list[tuple[int, bytes]] = []
+        self._wires: dict[bytes, tuple[Any, ...]] = {}
 
     def prepare(self) -> None:
         """Makes the folder and the table. Raises DoctorError: it can't be made, or written to."""
@@ -128,14 +131,21 @@ class Cache:
         if row is None or crc32(row[2]) != row[1]:
             return None
         with suppress(Exception):
-            file, siblings = _Unpickler(io.BytesIO(row[2])).load()
+            file, wires, siblings = _load(row[2])
             if file.__class__ is FileReport:
-                return Entry(file, siblings), row[0]
+                # Nearly all sessions have the same answers: they are unpacked once.
+                answers = self._wires.get(wires)
+                if answers is None:
+                    answers = _load(wires)
+                    if len(self._wires) < MOST_ANSWERS:
+                        self._wires[wires] = answers
+                return Entry(FileReport(*file[:WIRES], answers, *file[WIRES + 1 :]), siblings), row[0]
         return None
 
     def add(self, key: bytes, entry: Entry, day: int) -> None:
         """Written with others, or by `close`."""
-        report = pickle.dumps(tuple(entry), protocol=pickle.HIGHEST_PROTOCOL)
+        wires = pickle.dumps(entry.file.wires, protocol=pickle.HIGHEST_PROTOCOL)
+        report = pickle.dumps((entry.file._replace(wires=()), wires, entry.siblings), protocol=pickle.HIGHEST_PROTOCOL)
         self._added.append((key, day, crc32(report), report))
         if len(self._added) >= BATCH:
             self._write()
@@ -195,6 +205,11 @@ class Cache:
             with suppress(OSError):
                 os.unlink(self.path)
         return None
+
+
+def _load(data: bytes) -> Any:
+    """Raises an error of any kind for bytes that are no report."""
+    return _Unpickler(io.BytesIO(data)).load()
 
 
 def _select(connection: Any, key: bytes) -> tuple[int, int, bytes] | None:

@@ -54,7 +54,7 @@ def take_fingerprint(path: str, events: str | bool | None, salt: bytes, around: 
     files += [beside for beside in (METADATA, BACKUP) if beside in names]
     paths = [folder + os.sep + file for file in files]
     paths += [log for log in (own_events, events) if isinstance(log, str) and log]
-    was_rewound = any(REWOUND in other for other in names)
+    was_rewound = REWOUND in "\0".join(names)
     hasher = hashlib.sha256(b"%b%b" % (salt, repr((path, real, own_events, was_rewound)).encode("utf-8", "surrogateescape")))
     try:
         looks = tuple([(file, _hash_file(file, hasher)) for file in paths])

@@ -84,7 +84,7 @@ def read_session(
         session_id=session_id,
         liveness=liveness,
         as_request=as_request,
-        rewound=names is not None and any(REWOUND in name for name in names),
+        rewound=names is not None and REWOUND in "\0".join(names),
         unsaved=unsaved,
         load_backup=_find_backup(path, ".backup", beside) if real else None,
         load_pending=_find_backup(path, ".append-pending", beside) if real else None,

@@ -76,13 +76,13 @@ def find_events(folder: str, names: Container[str] | None = None) -> str | None:
 
 def find_events_elsewhere(folder: str, around: Surroundings) -> str | None:
     """The event log that another project's folder holds for the same session."""
-    if not is_in_store(folder):
+    parts = folder.rsplit(os.sep, 3)
+    if len(parts) < 4 or parts[2] != SESSIONS:
         return None
-    store, name = os.path.dirname(os.path.dirname(os.path.dirname(folder))), os.path.basename(folder)
-    homes = around.list_homes(store, name)
+    homes = around.list_homes(parts[0], parts[3])
     if homes is not None and len(homes) < 2:
         return None
-    places = list_places(folder, name)
+    places = list_places(folder, parts[3])
     return next((path for place in places if place != folder and (path := find_events(place)) is not None), None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from doctor.errors import DoctorError
 from doctor.records import Record
@@ -201,9 +201,9 @@ def list_tree(root: str) -> list[SessionPlace]:
     saved: list[SessionPlace] = []
     unsaved: list[SessionPlace] = []
     denied: list[str] = []
-    for folder, folders, _ in os.walk(root, onerror=lambda error: denied.append(str(error.filename))):
+    for folder, folders, files in os.walk(root, onerror=lambda error: denied.append(str(error.filename))):
         folders.sort()
-        place = _look_at(folder, os.path.basename(folder), _name_project(folder))
+        place = _look_at(folder, os.path.basename(folder), _name_project(folder), {*files, *folders})
         if place is not None:
             (saved if place.is_saved else unsaved).append(place)
             # What lies in a session's folder belongs to it.
@@ -219,10 +219,14 @@ def _name_project(folder: str) -> str:
     return os.path.basename(os.path.dirname(parent) if os.path.basename(parent) == SESSIONS else parent)
 
 
-def _look_at(folder: str, name: str, project: str) -> SessionPlace | None:
-    transcript, events = os.path.join(folder, TRANSCRIPT), find_events(folder) or ""
-    # A folder that can't be entered is listed all the same: reading it will say why it can't be judged.
-    is_saved = os.path.isfile(transcript) or (not events and not os.access(folder, os.R_OK | os.X_OK))
+def _look_at(folder: str, name: str, project: str, names: Container[str] | None = None) -> SessionPlace | None:
+    """`names`: what lies in the folder, where that is known."""
+    transcript, events = os.path.join(folder, TRANSCRIPT), find_events(folder, names) or ""
+    if names is not None and TRANSCRIPT not in names:
+        is_saved = False
+    else:
+        # A folder that can't be entered is listed all the same: reading it will say why it can't be judged.
+        is_saved = os.path.isfile(transcript) or (not events and not os.access(folder, os.R_OK | os.X_OK))
     return SessionPlace(name, project, transcript, events, is_saved) if is_saved or events else None
 
 
