@@ -8,7 +8,27 @@ from pathlib import Path
 
 from tests.cli.sessions import MISSING, SOUND, write_session
 
-HEAVY = ("typer", "click", "rich", "jsonschema", "pydantic", "pathlib", "logging", "importlib.metadata", "shlex", "asyncio", "hashlib")
+HEAVY = (
+    "typer",
+    "click",
+    "rich",
+    "jsonschema",
+    "pydantic",
+    "pathlib",
+    "logging",
+    "importlib.metadata",
+    "shlex",
+    "asyncio",
+    "hashlib",
+    "multiprocessing",
+    "concurrent.futures",
+    "sqlite3",
+    "tarfile",
+    "zipfile",
+    "gzip",
+    "pickle",
+    "glob",
+)
 SCRIPT = """
 import sys
 before = set(sys.modules)

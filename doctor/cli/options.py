@@ -32,7 +32,7 @@ def choice(default: str, name: str, choices: tuple[str, ...], help: str) -> Any:
     return Option(default, name, metavar="|".join(choices), callback=_one_of(choices), help=help)
 
 
-PLACES = "Transcripts, session folders, trees of them, patterns, ids of sessions or their beginnings"
+PLACES = "Transcripts, session folders, trees of them, archives, URLs, patterns, ids of sessions or their beginnings"
 TARGETS: Any = Argument(..., metavar="PATH", help=f"{PLACES}, or - for standard input.")
 FILES: Any = Argument(..., metavar="PATH", help=f"{PLACES}.")
 FORMAT: Any = choice("human", "--format", FORMATS, "How to report. The exit code is the same for all.")
@@ -49,14 +49,14 @@ MODEL: Any = Option("", "--model", metavar="NAME", help="The model of the next r
 HOST: Any = Option("", "--host", metavar="NAME", help="The server's name, such as api.mistral.ai: some accept more than OpenAI does.")
 FAIL_ON: Any = choice("warning", "--fail-on", SEVERITIES, "The lowest severity that makes the exit code 1.")
 EXIT_ZERO: Any = Option(False, "--exit-zero", help="Exit with 0 in spite of findings. A job that could not be done stays 2.")
-STATISTICS: Any = Option(False, "--statistics", help="Add a table of how often each code was found.")
+STATISTICS: Any = Option(False, "--statistics", help="Add how often each code was found, by system, and what took longest.")
 NO_EXCERPT: Any = Option(False, "--no-excerpt", help="Print nothing that a row or a prompt says: for logs that others read.")
 QUIET: Any = Option(False, "--quiet", "-q", help="Print no results; the exit code says it.")
 COLOR: Any = Option(None, "--color/--no-color", help="Color or not. Default: on a terminal, unless NO_COLOR is set.")
 JOBS: Any = Option("auto", "--jobs", "-j", metavar="N|auto", help="Processes that share the work. auto: all processors where it pays.")
 ENGINE: Any = choice("local", "--engine", ENGINES, "Where to do the work: processes of this machine, or a Dask cluster.")
 NO_CACHE: Any = Option(False, "--no-cache", help="Check everything anew, also what did not change since the last run.")
-CACHE_DIR: Any = Option("", "--cache-dir", metavar="DIR", help="Where verdicts are remembered. Default: $AMPLIFIER_DOCTOR_CACHE.")
+CACHE_DIR: Any = Option("", "--cache-dir", metavar="DIR", help="Where verdicts are remembered, else in $AMPLIFIER_DOCTOR_CACHE or the user's cache.")
 DEBUG: Any = Option(False, "--debug", help="Show the traceback of an internal error.")
 
 
