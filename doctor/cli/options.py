@@ -56,7 +56,9 @@ COLOR: Any = Option(None, "--color/--no-color", help="Color or not. Default: on 
 JOBS: Any = Option("auto", "--jobs", "-j", metavar="N|auto", help="Processes that share the work. auto: all processors where it pays.")
 ENGINE: Any = choice("local", "--engine", ENGINES, "Where to do the work: processes of this machine, or a Dask cluster.")
 NO_CACHE: Any = Option(False, "--no-cache", help="Check everything anew, also what did not change since the last run.")
-CACHE_DIR: Any = Option("", "--cache-dir", metavar="DIR", help="Where verdicts are remembered, else in $AMPLIFIER_DOCTOR_CACHE or the user's cache.")
+CACHE_DIR: Any = Option(
+    "", "--cache-dir", metavar="DIR", help="Where verdicts are remembered. Default: $AMPLIFIER_DOCTOR_CACHE, or ~/.cache."
+)
 DEBUG: Any = Option(False, "--debug", help="Show the traceback of an internal error.")
 
 
