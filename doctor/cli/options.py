@@ -57,7 +57,7 @@ JOBS: Any = Option("auto", "--jobs", "-j", metavar="N|auto", help="Processes tha
 ENGINE: Any = choice("local", "--engine", ENGINES, "Where to do the work: processes of this machine, or a Dask cluster.")
 NO_CACHE: Any = Option(False, "--no-cache", help="Check everything anew, also what did not change since the last run.")
 CACHE_DIR: Any = Option(
-    "", "--cache-dir", metavar="DIR", help="Where verdicts are remembered. Default: $AMPLIFIER_DOCTOR_CACHE, or ~/.cache."
+    "", "--cache-dir", metavar="DIR", help="Where verdicts are remembered (else $AMPLIFIER_DOCTOR_CACHE or ~/.cache)."
 )
 DEBUG: Any = Option(False, "--debug", help="Show the traceback of an internal error.")
 
