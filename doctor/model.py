@@ -6,6 +6,8 @@ Line numbers inside the package are 0-based indexes; only reports count from 1.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from doctor.records import Record
 
 TYPE_CHECKING = False
@@ -116,6 +118,7 @@ class Transcript:
     """What one stored transcript says, and where on disk it says it."""
 
     __slots__ = (
+        "_breaks",
         "_index_of_line",
         "blank_lines",
         "ends_with_eol",
@@ -152,6 +155,7 @@ class Transcript:
         self.eol = b"\n"
         self.ends_with_eol = True
         self._index_of_line: dict[int, int] | None = None
+        self._breaks: list[int] | None = None
 
     @property
     def line_count(self) -> int:
@@ -173,6 +177,24 @@ class Transcript:
             return json.loads(self.read_line(line).decode("utf-8", "surrogateescape").lstrip("\ufeff").strip("\0"))
         except (ValueError, RecursionError):
             return None
+
+    def list_breaks(self, start: int, stop: int) -> list[int]:
+        """Indexes from `start` up to `stop` of the messages that are more than results: where a run of results ends."""
+        if self._breaks is None:
+            self._breaks = [index for index, message in enumerate(self.messages) if not message.results or message.flags & MIXED_CONTENT]
+        return self._breaks[bisect_left(self._breaks, start) : bisect_left(self._breaks, stop)]
+
+    def find_break(self, start: int) -> int:
+        """The index of the first such message from `start` on, or the number of messages."""
+        self.list_breaks(0, 0)
+        place = bisect_left(self._breaks or (), start)
+        return self._breaks[place] if self._breaks and place < len(self._breaks) else len(self.messages)
+
+    def find_break_before(self, stop: int) -> int:
+        """The index of the last such message before `stop`, or -1."""
+        self.list_breaks(0, 0)
+        place = bisect_left(self._breaks or (), stop)
+        return self._breaks[place - 1] if self._breaks and place else -1
 
     def message_at(self, line: int) -> int | None:
         """Index of the first message that starts on a line."""

@@ -27,7 +27,7 @@ from doctor.model import (
     Transcript,
 )
 from doctor.records import Record
-from doctor.rewrites import write_row
+from doctor.rewrites import read_style, write_row
 from doctor.session import Session
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
     "SPELLED_FOREIGN", "SPELLED_IN_LIST", "SPELLINGS_DISAGREE", "UNSIGNED_THINKING", "CallPair", "Confidence", "Edit", "EventLog",
     "Execution", "FileSpan", "Finding", "Fix", "Interval", "LineOf", "Message", "Overlap", "Record", "Related", "Request", "ResultSite",
     "Rule", "Safety", "Session", "Severity", "ToolCall", "ToolResult", "ToolRun", "Transcript", "between", "evidence", "examples", "moves",
-    "placeholders", "refusals", "resuming", "rewrites", "row_number", "rule", "short_id", "write_row",
+    "placeholders", "read_style", "refusals", "resuming", "rewrites", "row_number", "rule", "short_id", "write_row",
 ]  # fmt: skip
 
 Example = str | bytes | Mapping[str, str | bytes]

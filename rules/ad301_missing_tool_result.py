@@ -28,6 +28,7 @@ from doctor.rulekit import (
     examples,
     moves,
     placeholders,
+    read_style,
     rule,
     short_id,
     write_row,
@@ -62,6 +63,6 @@ def find_missing_result(session: Session) -> Iterator[Finding]:
 def insert_placeholder(session: Session, pair: CallPair) -> Fix:
     line = session.transcript.messages[pair.index].line
     row = placeholders.build_row(pair.call.id, pair.call.name, "AD301")
-    body = write_row(row, session.transcript.read_line(line))
+    body = write_row(row, read_style(session.transcript, line))
     title = f"put a marked placeholder behind row {line + 1}"
     return moves.refuse_guess(pair, Fix(title, Safety.SAFE, (moves.insert_result(session, pair, body),), (), "placeholder"))
