@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from doctor.findings import Confidence, FileReport, Report, Severity
+from doctor.findings import Confidence, FileReport, Severity
 from doctor.fingerprints import fingerprint, fingerprint_all
 from doctor.output.privacy import hide_contents
 from tests.output.samples import shadowed
 
-BEFORE = "bash (call_1) has two results: a placeholder in its place (row 5), and the real one displaced to row 11, behind a foreign turn (row 9)"
+BEFORE = (
+    "bash (call_1) has two results: a placeholder in its place (row 5), and the real one displaced to row 11, behind a foreign turn (row 9)"
+)
 
 
 def mark(message: str, **changes: object) -> str:
@@ -61,7 +63,7 @@ def test_only_code_ids_and_message_matter() -> None:
 
 def test_hidden_contents_change_nothing() -> None:
     found = shadowed(message="«a \x00 secret» ran twice (row 3)")
-    hidden = hide_contents(Report((FileReport("p", "amplifier", "s", "unknown", 1, (found,)),))).files[0].diagnostics[0]
+    hidden = hide_contents(FileReport("p", "amplifier", "s", "unknown", 1, (found,))).diagnostics[0]
     assert hidden.message != found.message and fingerprint(hidden) == fingerprint(found)
 
 

@@ -9,7 +9,7 @@ from typer import Argument, BadParameter, Option
 from doctor.cli.settings import Gate
 from doctor.findings import Severity
 from doctor.output.explain import FORMATS as TEXT_FORMATS
-from doctor.output.reporters import FORMATS
+from doctor.output.reporters import FORMATS as NAMES
 from doctor.refusals import WIRES
 
 SEVERITIES = tuple(severity.value for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO))
@@ -32,7 +32,10 @@ def choice(default: str, name: str, choices: tuple[str, ...], help: str) -> Any:
 PLACES = "Transcripts, session folders, trees of them, patterns, ids of sessions or their beginnings"
 TARGETS: Any = Argument(..., metavar="PATH", help=f"{PLACES}, or - for standard input.")
 FILES: Any = Argument(..., metavar="PATH", help=f"{PLACES}.")
-FORMAT: Any = choice("human", "--format", FORMATS, "How to report. The exit code is the same for all.")
+FORMATS: Any = Option(
+    [], "--format", metavar="FORMAT[:FILE]", help=f"How to report: {', '.join(NAMES)}. Repeatable; with a file it goes there. Default: human."
+)
+OUTPUT_FILE: Any = Option(None, "--output-file", metavar="FILE", help="Write the report there, whole or not at all, and not to standard output.")
 TEXT_FORMAT: Any = choice("text", "--format", TEXT_FORMATS, "How to write it.")
 SELECT: Any = Option([], "--select", metavar="RULES", help="Only these rules: codes, prefixes (AD3), names or ALL; commas or repeated.")
 IGNORE: Any = Option([], "--ignore", metavar="RULES", help="Leave these rules out; the longer selector wins.")

@@ -4,6 +4,8 @@
 
 from typing import NamedTuple
 
+from doctor.findings import Severity
+
 
 class Options(NamedTuple):
     """How to report. `width` is in terminal cells; `carried` are the options that a suggested command has to repeat."""
@@ -17,3 +19,7 @@ class Options(NamedTuple):
     dry_run: bool = False
     show_diff: bool = False
     carried: tuple[str, ...] = ()
+    fail_on: Severity = Severity.WARNING
+    """The lowest severity that fails the run: what a test report shows as a failure."""
+    folder: str = ""
+    """The folder, absolute, that paths in reports for CI systems are relative to; "" leaves them as they are."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TextIO
 
 # C0 and C1 controls (ANSI escapes begin with one), soft hyphen, zero-width and bidi marks, line separators, the byte-order mark,
 # interlinear marks, lone surrogates and tag characters: all that can repaint a terminal or hide text from its reader.
@@ -12,12 +13,30 @@ _HARMFUL = (
 )
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _IDENTIFIER = r"[0-9A-Fa-f-]{20,}"
+_PLAIN = str.maketrans({
+    "│": "|", "⋮": ":", "…": "...", "·": "-", "─": "-", "├": "|", "┤": "|", "╌": ">", "↳": ">", "↑": "^", "–": "-", "«": '"', "»": '"',
+})  # fmt: skip
+"""What the drawing characters become on a stream that can't say them."""
 
 
 def neutralise(text: str) -> str:
     """Text with every character that could act on a terminal or hide shown as an escape: `\\n`, `\\x1b`, `\\u202e`."""
     # All of them are unprintable to Python too, so that most texts need no pattern (compiling it costs a tenth of the start-up).
     return text if text.isprintable() else re.sub(_HARMFUL, _escape, text)
+
+
+def speaks_unicode(stream: TextIO) -> bool:
+    return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
+
+
+def make_plain(text: str) -> str:
+    """Text with its drawing characters and quotation marks as ASCII; other characters are the matter of the stream's encoder."""
+    return text.translate(_PLAIN)
+
+
+def say(stream: TextIO, line: str) -> None:
+    """Writes one line in the characters that the stream knows."""
+    stream.write((line if speaks_unicode(stream) else make_plain(line)) + "\n")
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from doctor.cli.settings import Display, Gate, Scope, finish, make_scope, read_targets, repeat_options
+from doctor.cli.settings import Display, Gate, Scope, make_scope, read_targets, repeat_options, report, split_formats
 
 if TYPE_CHECKING:
     import typer
@@ -19,10 +19,10 @@ def run_check(
     debug: bool = False,
     children: bool = False,
 ) -> int:
-    from doctor.api.checking import check
+    from doctor.api.checking import check_each
 
-    report = check(read_targets(paths), **scope._asdict(), children=children, debug=debug)
-    return finish(report, display, gate, command="check", carried=repeat_options(scope))
+    outcomes = check_each(read_targets(paths), **scope._asdict(), children=children, debug=debug, spell=display.spells)
+    return report(outcomes, display, gate, command="check", carried=repeat_options(scope))
 
 
 def register(app: typer.Typer) -> None:
@@ -34,7 +34,8 @@ def register(app: typer.Typer) -> None:
     def check(
         paths: list[str] = options.TARGETS,
         children: bool = Option(False, "--children", help="Check the sub-sessions that a session delegated to as well, and theirs."),
-        format: str = options.FORMAT,
+        format: list[str] = options.FORMATS,
+        output_file: str = options.OUTPUT_FILE,
         select: list[str] = options.SELECT,
         ignore: list[str] = options.IGNORE,
         events: str = options.EVENTS,
@@ -52,5 +53,5 @@ def register(app: typer.Typer) -> None:
         debug: bool = options.DEBUG,
     ) -> Any:
         scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
-        display = Display(format, not no_excerpt, color, statistics, quiet)
+        display = Display(split_formats(format, output_file), not no_excerpt, color, statistics, quiet)
         return lambda: run_check(paths, scope, display, options.make_gate(fail_on, exit_zero), debug, children)

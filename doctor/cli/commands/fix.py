@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from doctor.cli.settings import Display, Gate, Scope, finish, make_scope, repeat_options
+from doctor.cli.settings import Display, Gate, Scope, make_scope, repeat_options, report, split_formats
 from doctor.errors import DoctorError
-from doctor.findings import Failure, FileReport, Report
 
 if TYPE_CHECKING:
     import typer
@@ -31,31 +31,16 @@ class Writing(NamedTuple):
 
 
 def run_fix(paths: Sequence[str], scope: Scope, writing: Writing, display: Display, gate: Gate, debug: bool = False) -> int:
-    from doctor.api.fixing import fix
+    from doctor.api.fixing import fix_each
 
     _refuse_nonsense(paths, writing, display)
-    files: list[FileReport] = []
-    errors: list[Failure] = []
-    for path in paths:
-        report = fix(
-            path,
-            dry_run=writing.is_pending,
-            unsafe=writing.unsafe,
-            recover=writing.recover,
-            force=writing.force,
-            output=writing.output,
-            diff=writing.diff,
-            wait=writing.wait,
-            debug=debug,
-            **scope._asdict(),
-        )
-        files += report.files
-        errors += report.errors
+    how = {name: getattr(writing, name) for name in ("unsafe", "recover", "force", "output", "diff", "wait")}
+    each = (fix_each(path, dry_run=writing.is_pending, debug=debug, **how, **scope._asdict()) for path in paths)
     carried = (*repeat_options(scope), *(["--unsafe"] if writing.unsafe else []), *(["--recover"] if writing.recover else []))
     if writing.output is not None:
         carried = (*carried, "--output", writing.output)
-    return finish(
-        Report(tuple(files), tuple(errors)),
+    return report(
+        chain.from_iterable(each),
         display,
         gate,
         pending=writing.is_pending,
@@ -90,7 +75,8 @@ def register(app: typer.Typer) -> None:
         recover: bool = Option(False, "--recover", help="Also put lost rows and turns back, from the client's backup or the event log."),
         force: bool = Option(False, "--force", help="Write although somebody seems to be in the session."),
         wait: float = Option(0.0, "--wait", min=0.0, metavar="SECONDS", help="Wait so long for somebody to leave the session."),
-        format: str = options.FORMAT,
+        format: list[str] = options.FORMATS,
+        output_file: str = options.OUTPUT_FILE,
         select: list[str] = options.SELECT,
         ignore: list[str] = options.IGNORE,
         events: str = options.EVENTS,
@@ -108,5 +94,5 @@ def register(app: typer.Typer) -> None:
     ) -> Any:
         scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
         writing = Writing(dry_run, diff, unsafe, force, output, recover, wait)
-        display = Display(format, not no_excerpt, color, False, quiet)
+        display = Display(split_formats(format, output_file), not no_excerpt, color, False, quiet)
         return lambda: run_fix(paths, scope, writing, display, options.make_gate(fail_on, exit_zero), debug)

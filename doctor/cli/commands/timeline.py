@@ -62,14 +62,13 @@ def _read_session(path: str, scope: Scope) -> Session:
 def _build_timeline(session: Session, scope: Scope, excerpt: bool) -> tuple[Timeline, Sequence[Failure]]:
     from doctor.analysis.engine import diagnose, report_session
     from doctor.analysis.registry import load_rules, select_rules
-    from doctor.findings import Report
     from doctor.output.privacy import hide_contents
     from doctor.output.timeline import build_timeline
 
     assert session.events is not None
     diagnosis = diagnose(session, select_rules(load_rules(), scope.select, scope.ignore))
-    report = Report((report_session(session, diagnosis),))
-    findings = (report if excerpt else hide_contents(report)).files[0].diagnostics
+    file = report_session(session, diagnosis)
+    findings = (file if excerpt else hide_contents(file)).diagnostics
     return build_timeline(session, session.events, findings, with_texts=excerpt), diagnosis.failures
 
 
@@ -81,7 +80,7 @@ def _draw(timeline: Timeline, color: bool | None) -> None:
 
     stdout = require_stdout()
     try:
-        write_drawing(timeline, stdout, measure_width(stdout), wants_color(stdout, color, os.environ))
+        write_drawing(timeline, stdout, measure_width(stdout, os.environ), wants_color(stdout, color, os.environ))
         stdout.flush()
     except BrokenPipeError:
         silence_stdout()
