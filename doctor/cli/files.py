@@ -17,10 +17,20 @@ SESSION_FILES = ("transcript.jsonl", "events.jsonl", "metadata.json")
 """With what stands behind: the client's backups of these, and ours."""
 
 
-def open_spool() -> TextIO:
-    """A text file without a name: the system takes it away with the process, however that ends."""
-    spool = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, mode="w+", encoding="utf-8", newline="")  # noqa: SIM115 - its reader closes it
-    return cast(TextIO, spool)
+class Spools:
+    """Text files without a name: the system takes them away with the process, however that ends."""
+
+    def __init__(self) -> None:
+        self.opened: list[TextIO] = []
+
+    def open(self) -> TextIO:
+        spool = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, mode="w+", encoding="utf-8", newline="")  # noqa: SIM115 - see close
+        self.opened.append(cast(TextIO, spool))
+        return self.opened[-1]
+
+    def close(self) -> None:
+        for spool in self.opened:
+            spool.close()
 
 
 class ReportFile:

@@ -33,9 +33,12 @@ PLACES = "Transcripts, session folders, trees of them, patterns, ids of sessions
 TARGETS: Any = Argument(..., metavar="PATH", help=f"{PLACES}, or - for standard input.")
 FILES: Any = Argument(..., metavar="PATH", help=f"{PLACES}.")
 FORMATS: Any = Option(
-    [], "--format", metavar="FORMAT[:FILE]", help=f"How to report: {', '.join(NAMES)}. Repeatable; with a file it goes there. Default: human."
+    [],
+    "--format",
+    metavar="FORMAT[:FILE]",
+    help=f"How to report: {', '.join(NAMES)}. Repeatable; with a file it goes there. Default: human.",
 )
-OUTPUT_FILE: Any = Option(None, "--output-file", metavar="FILE", help="Write the report there, whole or not at all, and not to standard output.")
+OUTPUT_FILE: Any = Option(None, "--output-file", metavar="FILE", help="Write the report there, and not to standard output.")
 TEXT_FORMAT: Any = choice("text", "--format", TEXT_FORMATS, "How to write it.")
 SELECT: Any = Option([], "--select", metavar="RULES", help="Only these rules: codes, prefixes (AD3), names or ALL; commas or repeated.")
 IGNORE: Any = Option([], "--ignore", metavar="RULES", help="Leave these rules out; the longer selector wins.")

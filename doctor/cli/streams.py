@@ -13,7 +13,7 @@ from doctor.output.options import Options
 from doctor.output.text import neutralise
 
 if TYPE_CHECKING:
-    from doctor.cli.files import ReportFile
+    from doctor.cli.files import ReportFile, Spools
     from doctor.output.reporters import Reporter
     from doctor.output.summary import Totals
 
@@ -58,9 +58,12 @@ class Outlets:
     `begin` waits for the first outcome: a run that turns out to be impossible leaves nothing behind.
     """
 
-    def __init__(self, reporters: list[Reporter], files: list[ReportFile], excerpt: bool, is_silent: bool = False) -> None:
+    def __init__(
+        self, reporters: list[Reporter], excerpt: bool, files: list[ReportFile], spools: Spools | None = None, is_silent: bool = False
+    ) -> None:
         self.reporters = reporters
         self.files = files
+        self.spools = spools
         self.excerpt = excerpt
         self.is_silent = is_silent
         """Nothing goes to standard output although nobody asked for quiet: one line says where it went."""
@@ -89,6 +92,8 @@ class Outlets:
         self._tell(end)
         for target in self.files:
             target.commit()
+        if self.spools is not None:
+            self.spools.close()
         if self.is_silent:
             from doctor.output.reporters.human import describe_totals
 
@@ -99,6 +104,8 @@ class Outlets:
         """Takes away what is half written."""
         for target in self.files:
             target.discard()
+        if self.spools is not None:
+            self.spools.close()
 
     def _tell(self, step: Callable[[Reporter], None]) -> None:
         if not self.has_begun:
@@ -125,24 +132,26 @@ def open_reporters(formats: Sequence[tuple[str, str]], color: bool | None, quiet
 
     if formats == (("human", ""),):
         # The plain case, which is to start fast: no folder to name places from, no files.
-        return Outlets([] if quiet else [find_reporter("human")(*_open_stdout(color, options))], [], options.excerpt)
-    from doctor.cli.files import ReportFile, open_spool
+        return Outlets([] if quiet else [find_reporter("human")(*_open_stdout(color, options))], options.excerpt, [])
+    from doctor.cli.files import ReportFile, Spools
 
     reporters: list[Reporter] = []
     files: list[ReportFile] = []
+    spools = Spools()
     try:
         for format, path in formats:
             if path:
                 files.append(ReportFile(path))
                 settled = options._replace(color=wants_color(files[-1].stream, color, os.environ), width=PLAIN_WIDTH, folder=os.getcwd())
-                reporters.append(find_reporter(format)(files[-1].stream, settled, open_spool))
+                reporters.append(find_reporter(format)(files[-1].stream, settled, spools.open))
             elif not quiet:
                 stream, settled = _open_stdout(color, options)
-                reporters.append(find_reporter(format)(stream, settled._replace(folder=os.getcwd()), open_spool))
+                reporters.append(find_reporter(format)(stream, settled._replace(folder=os.getcwd()), spools.open))
     except BaseException:
-        Outlets(reporters, files, True).discard()
+        for target in files:
+            target.discard()
         raise
-    return Outlets(reporters, files, options.excerpt, is_silent=len(files) == len(formats) and not quiet)
+    return Outlets(reporters, options.excerpt, files, spools, is_silent=len(files) == len(formats) and not quiet)
 
 
 def _open_stdout(color: bool | None, options: Options) -> tuple[TextIO, Options]:

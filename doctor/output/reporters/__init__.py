@@ -17,8 +17,7 @@ FORMATS = ("human", "concise", "json", "jsonl", "sarif", "github", "junit", "mar
 class Reporter:
     """What every format does: `begin`, then `add` and `fail` in any order, then `finish`.
 
-    `open_spool` makes a text file that can be written once and read once: for formats whose first lines need what the last file says.
-    Its owner closes it.
+    `open_spool` makes a text file for formats whose first lines need what the last session says. Whoever hands it in closes the files.
     """
 
     def __init__(self, stream: TextIO, options: Options, open_spool: Callable[[], TextIO] = io.StringIO) -> None:

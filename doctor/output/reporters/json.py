@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
-from typing import Any, TextIO
+from typing import Any
 
 from doctor.findings import Failure, FileReport
 from doctor.output.documents import build_failure, build_file, build_run, build_summary, write_json
 from doctor.output.reporters import Reporter
+from doctor.output.spool import Spool
 from doctor.output.summary import Totals
 
 INDENT = 2
@@ -18,8 +18,8 @@ class Json(Reporter):
     """Indented JSON, pure ASCII where the stream can't take more."""
 
     def begin(self) -> None:
-        self.files = self.open_spool()
-        self.errors = self.open_spool()
+        self.files = Spool(self.open_spool(), ",\n")
+        self.errors = Spool(self.open_spool(), ",\n")
 
     def add(self, file: FileReport) -> None:
         self._put(self.files, build_file(file, self.options))
@@ -32,16 +32,15 @@ class Json(Reporter):
         self.stream.write(head.removesuffix("\n}"))
         for name, spool in (("files", self.files), ("errors", self.errors)):
             self.stream.write(f',\n  "{name}": [')
-            if spool.tell():
-                spool.seek(0)
-                shutil.copyfileobj(spool, self.stream)
+            if not spool.is_empty:
+                self.stream.write("\n")
+                spool.copy(self.stream)
                 self.stream.write("\n  ")
             self.stream.write("]")
         self.stream.write("\n}\n")
 
-    def _put(self, spool: TextIO, value: Any) -> None:
-        text = write_json(value, self.stream, INDENT)
-        spool.write((",\n" if spool.tell() else "\n") + "\n".join("    " + line for line in text.split("\n")))
+    def _put(self, spool: Spool, value: Any) -> None:
+        spool.add("\n".join("    " + line for line in write_json(value, self.stream, INDENT).split("\n")))
 
 
 REPORTER = Json

@@ -7,7 +7,6 @@ be judged is a case in error. Attributes with times are left out: a report of th
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterable
 
 from doctor.findings import Diagnostic, Failure, FileReport
@@ -15,6 +14,7 @@ from doctor.fingerprints import fingerprint_all
 from doctor.output.places import relate_path
 from doctor.output.reporters import Reporter
 from doctor.output.reporters.concise import write_finding
+from doctor.output.spool import Spool
 from doctor.output.summary import Totals
 from doctor.output.text import neutralise
 from doctor.output.verdict import describe_verdict
@@ -29,7 +29,7 @@ class JUnit(Reporter):
     """The numbers of all suites stand in the first line, so the suites are spooled."""
 
     def begin(self) -> None:
-        self.suites = self.open_spool()
+        self.suites = Spool(self.open_spool())
         self.tests = self.failures = self.errors = self.skipped = 0
 
     def add(self, file: FileReport) -> None:
@@ -39,7 +39,9 @@ class JUnit(Reporter):
         cases = [_write_case(name, found, "failure", mark) for found, mark in zip(failing, fingerprint_all(failing), strict=True)]
         if not failing:
             cases.append(f'    <testcase classname="{_quote(name)}" name="{_quote(describe_verdict(file))}"/>\n')
-        cases += [_write_case(name, found, "skipped", mark) for found, mark in zip(file.accepted, fingerprint_all(file.accepted), strict=True)]
+        cases += [
+            _write_case(name, found, "skipped", mark) for found, mark in zip(file.accepted, fingerprint_all(file.accepted), strict=True)
+        ]
         self._put(name, cases, failures=len(failing), skipped=len(file.accepted), said=map(write_finding, others))
 
     def fail(self, failure: Failure) -> None:
@@ -51,13 +53,10 @@ class JUnit(Reporter):
         self._write('<?xml version="1.0" encoding="UTF-8"?>\n')
         counts = f'tests="{self.tests}" failures="{self.failures}" errors="{self.errors}"'
         self._write(f'<testsuites name="amplifier-doctor {self.options.command}" {counts}>\n')
-        self.suites.seek(0)
-        shutil.copyfileobj(self.suites, self.stream)
+        self.suites.copy(self.stream)
         self._write("</testsuites>\n")
 
-    def _put(
-        self, name: str, cases: list[str], failures: int = 0, errors: int = 0, skipped: int = 0, said: Iterable[str] = ()
-    ) -> None:
+    def _put(self, name: str, cases: list[str], failures: int = 0, errors: int = 0, skipped: int = 0, said: Iterable[str] = ()) -> None:
         self.tests += len(cases)
         self.failures += failures
         self.errors += errors
@@ -66,7 +65,7 @@ class JUnit(Reporter):
         lines = LINE_END.join(said)
         if lines:
             text += f"    <system-out>{_quote(lines, LINE_END)}</system-out>\n"
-        self.suites.write(self._encode(text + "  </testsuite>\n"))
+        self.suites.add(self._encode(text + "  </testsuite>\n"))
 
     def _write(self, text: str) -> None:
         self.stream.write(self._encode(text))
@@ -83,7 +82,7 @@ REPORTER = JUnit
 
 def _write_case(name: str, found: Diagnostic, kind: str, mark: str) -> str:
     """A case is known from run to run by its name, so it holds the fingerprint rather than the line."""
-    title = f"{found.code} {found.name} {mark[:8]}{mark[mark.index(':'):] if not mark.endswith(':1') else ''}"
+    title = f"{found.code} {found.name} {mark[:8]}{mark[mark.index(':') :] if not mark.endswith(':1') else ''}"
     lines = [write_finding(found)]
     lines += [f"{wire} answers 400: {neutralise(text)}" for wire, text in found.wires]
     lines += [f"why: {neutralise(found.why)}"] if found.why else []

@@ -6,14 +6,14 @@ excerpts.
 
 from __future__ import annotations
 
-import shutil
-from typing import Any, TextIO
+from typing import Any
 
 from doctor.findings import AppliedFix, Failure, FileReport
 from doctor.fingerprints import fingerprint_all
 from doctor.output import sarif
 from doctor.output.documents import write_json
 from doctor.output.reporters import Reporter
+from doctor.output.spool import Spool
 from doctor.output.summary import Totals
 
 
@@ -21,8 +21,8 @@ class Sarif(Reporter):
     """One run. A finding is a result; what could not be judged, and what `fix` did, are notifications of the tool."""
 
     def begin(self) -> None:
-        self.results = self.open_spool()
-        self.notifications = self.open_spool()
+        self.results = Spool(self.open_spool(), ",\n")
+        self.notifications = Spool(self.open_spool(), ",\n")
         self.rules: dict[str, int] = {}
         """Index of each rule, in the order in which they come up."""
 
@@ -57,16 +57,13 @@ class Sarif(Reporter):
         rule = {"id": fix.code, "index": self._find_rule(fix.code)}
         return sarif.build_notification("note", f"{verb} {fix.code}: {fix.title}", file.path, self.options) | {"associatedRule": rule}
 
-    def _put(self, spool: TextIO, value: Any) -> None:
-        spool.write((",\n" if spool.tell() else "\n") + write_json(value, self.stream))
+    def _put(self, spool: Spool, value: Any) -> None:
+        spool.add(write_json(value, self.stream))
 
-    def _copy(self, spool: TextIO) -> None:
-        self.stream.write("[")
-        if spool.tell():
-            spool.seek(0)
-            shutil.copyfileobj(spool, self.stream)
-            self.stream.write("\n")
-        self.stream.write("]")
+    def _copy(self, spool: Spool) -> None:
+        self.stream.write("[\n")
+        spool.copy(self.stream)
+        self.stream.write("\n]")
 
 
 REPORTER = Sarif
