@@ -28,9 +28,9 @@ def run_check(
 def register(app: typer.Typer) -> None:
     from typer import Option
 
-    from doctor.cli import options
+    from doctor.cli import manual, options
 
-    @app.command("check", help="Say what is wrong and whether the session can be resumed.")
+    @app.command("check", **manual.describe("check"))
     def check(
         paths: list[str] = options.TARGETS,
         children: bool = Option(False, "--children", help="Check the sub-sessions that a session delegated to as well, and theirs."),

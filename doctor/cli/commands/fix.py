@@ -63,9 +63,9 @@ def _refuse_nonsense(paths: Sequence[str], writing: Writing, display: Display) -
 def register(app: typer.Typer) -> None:
     from typer import Option
 
-    from doctor.cli import options
+    from doctor.cli import manual, options
 
-    @app.command("fix", help="Repair transcripts; a verified backup comes first.")
+    @app.command("fix", **manual.describe("fix"))
     def fix(
         paths: list[str] = options.FILES,
         dry_run: bool = Option(False, "--dry-run", "-n", help="Plan and verify, write nothing; exit 1 if something would change."),

@@ -113,10 +113,10 @@ def _print(rows: Sequence[SurveyRow], shown: Sequence[SurveyRow], roots: Sequenc
 def register(app: typer.Typer) -> None:
     from typer import Argument, Option
 
-    from doctor.cli import options
+    from doctor.cli import manual, options
     from doctor.output.survey import FORMATS
 
-    @app.command("scan", help="List all sessions of this machine, or of a folder, the worst first.")
+    @app.command("scan", **manual.describe("scan"))
     def scan(
         root: str = Argument(None, metavar="[ROOT]", help="A folder of sessions. Default: the session stores of this machine."),
         since: str = Option(None, "--since", metavar="AGE", help="Only sessions written since: 7d, 12h, or a date."),

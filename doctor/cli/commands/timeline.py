@@ -114,11 +114,16 @@ def _list_own_files(session: Session, timeline: Timeline) -> list[str]:
 def register(app: typer.Typer) -> None:
     from typer import Argument, Option
 
-    from doctor.cli import options
+    from doctor.cli import manual, options
 
-    @app.command("timeline", help="Draw what ran when: executions, requests, tools, repairs, errors, and where executions overlap.")
+    @app.command("timeline", **manual.describe("timeline"))
     def timeline(
-        session: str = Argument(..., metavar="SESSION", help="A transcript, a session folder, or the id of a session."),
+        session: str = Argument(
+            ...,
+            metavar="SESSION",
+            autocompletion=options.completion.complete_session,
+            help="A transcript, a session folder, or the id of a session.",
+        ),
         html: str = Option(None, "--html", metavar="FILE", help="Write a page with the drawing and the transcript; - for standard output."),
         force: bool = Option(False, "--force", help="Overwrite the file of --html."),
         format: str = options.choice("text", "--format", FORMATS, "How to write it."),
