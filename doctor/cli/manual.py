@@ -38,9 +38,15 @@ PAGES = {
         "Several formats can be had in one run: each --format may name a file, and one of them goes to standard output.",
         (
             ("One session, by the beginning of its id:", "check 7a2c5a9f"),
-            ("A tree of recordings as a CI gate, in a log and for code scanning:", "check recordings --format concise --format sarif:out.sarif"),
-            ("In GitHub Actions, with annotations and a page for the job's summary:", 'check recordings --format github --format "markdown:$GITHUB_STEP_SUMMARY"'),
-            ("Only torn lines and calls without a result, for a log that others read:", "check recordings --select AD101,AD301 --no-excerpt"),
+            ("A CI gate over recordings, as a log and for code scanning:", "check recordings --format concise --format sarif:out.sarif"),
+            (
+                "In GitHub Actions, with annotations and a page for the job's summary:",
+                'check recordings --format github --format "markdown:$GITHUB_STEP_SUMMARY"',
+            ),
+            (
+                "Torn lines and calls without a result only, for a log that others read:",
+                "check recordings --select AD101,AD301 --no-excerpt",
+            ),
             ("Would Anthropic accept the next request?", "check --for anthropic transcript.jsonl"),
             ("A transcript from a pipe:", "check - --format json"),
         ),
@@ -96,7 +102,7 @@ PAGES = {
             ("Sessions of the project in this folder, as JSON:", "scan --project . --format json"),
         ),
     ),
-}  # fmt: skip
+}
 
 
 def describe(command: str) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from doctor.output.text import encode_name
+
 ROOT = "%SRCROOT%"
 """The usual name in SARIF of the folder that relative URIs start from."""
 
@@ -28,7 +30,7 @@ def locate(path: str, folder: str) -> Place:
 
     inside = _find_inside(path, folder)
     if inside is not None:
-        return Place(quote(os.fsencode(inside.replace(os.sep, "/"))), ROOT)
+        return Place(quote(encode_name(inside.replace(os.sep, "/"))), ROOT)
     return Place(make_file_uri(os.path.join(folder, path)))
 
 
@@ -37,7 +39,7 @@ def make_file_uri(path: str) -> str:
     from urllib.parse import quote
 
     slashed = os.path.normpath(path).replace(os.sep, "/")
-    return "file://" + ("" if slashed.startswith("/") else "/") + quote(os.fsencode(slashed), safe="/:" if os.name == "nt" else "/")
+    return "file://" + ("" if slashed.startswith("/") else "/") + quote(encode_name(slashed), safe="/:" if os.name == "nt" else "/")
 
 
 def _find_inside(path: str, folder: str) -> str | None:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 # C0 and C1 controls (ANSI escapes begin with one), soft hyphen, zero-width and bidi marks, line separators, the byte-order mark,
-# interlinear marks, lone surrogates and tag characters: all that can repaint a terminal or hide text from its reader.
+# interlinear marks, characters that are none, lone surrogates and tag characters: all that can repaint a terminal or hide text from its reader.
 _HARMFUL = (
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _IDENTIFIER = r"[0-9A-Fa-f-]{20,}"
@@ -126,10 +126,11 @@ def _quote(word: str) -> str:
         return quote(word)
     # The quoting of bash, zsh and ksh that can spell any byte: a name with an escape sequence must not reach the terminal as it is.
     plain = word.replace("\\", "\\\\").replace("'", "\\'")
-    return "$'" + re.sub(_HARMFUL, lambda found: "".join(f"\\x{byte:02x}" for byte in _encode(found.group())), plain) + "'"
+    return "$'" + re.sub(_HARMFUL, lambda found: "".join(f"\\x{byte:02x}" for byte in encode_name(found.group())), plain) + "'"
 
 
-def _encode(text: str) -> bytes:
+def encode_name(text: str) -> bytes:
+    """The bytes of a file name, odd ones included."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

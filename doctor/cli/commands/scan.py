@@ -89,7 +89,7 @@ def read_since(text: str, now: float) -> float:
 
 
 def _print(rows: Sequence[SurveyRow], shown: Sequence[SurveyRow], roots: Sequence[str], wanted: Wanted, now: float) -> int:
-    from doctor.cli.streams import require_stdout, say_failures, silence_stdout, wants_color
+    from doctor.cli.streams import measure_width, require_stdout, say_failures, silence_stdout, wants_color
     from doctor.output import survey as output
 
     stdout = require_stdout()
@@ -99,7 +99,8 @@ def _print(rows: Sequence[SurveyRow], shown: Sequence[SurveyRow], roots: Sequenc
         elif wanted.format == "jsonl":
             output.write_jsonl(shown, stdout, now=now)
         else:
-            output.write_table(rows, stdout, now=now, color=wants_color(stdout, wanted.color, os.environ), shown=shown)
+            width = measure_width(stdout, os.environ) if stdout.isatty() or os.environ.get("COLUMNS") else None
+            output.write_table(rows, stdout, now=now, color=wants_color(stdout, wanted.color, os.environ), shown=shown, width=width)
         stdout.flush()
     except BrokenPipeError:
         silence_stdout()

@@ -19,8 +19,6 @@ from doctor.output.summary import Totals
 from doctor.output.text import neutralise
 from doctor.output.verdict import describe_verdict
 
-# XML 1.0 has no way to write these, not even as references; the other forbidden ones are escaped by `neutralise` already.
-_NOT_XML = "[\ufffe\uffff]"
 LINE_END = "\n"
 _MARKUP = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 
@@ -94,5 +92,5 @@ def _write_case(name: str, found: Diagnostic, kind: str, mark: str) -> str:
 
 def _quote(text: str, line_end: str = "&#10;") -> str:
     """Text for an attribute, each of its lines harmless; for an element with plain line ends, which an attribute would lose."""
-    lines = (re.sub(_NOT_XML, lambda found: f"\\u{ord(found[0]):04x}", neutralise(line)) for line in text.split("\n"))
-    return line_end.join(re.sub('[&<>"]', lambda found: _MARKUP[found[0]], line) for line in lines)
+    # What neutralise escapes are also all characters that XML 1.0 has no way to write, not even as references.
+    return line_end.join(re.sub('[&<>"]', lambda found: _MARKUP[found[0]], neutralise(line)) for line in text.split("\n"))

@@ -94,7 +94,7 @@ class Markdown(Reporter):
             more = (f"{row.more} more",) if row.more > 0 else ()
             yield f"| {row.path} | {row.verdict} | {row.counts} | {'<br>'.join((*row.findings, *more))} |"
         if self.sessions.left_out:
-            yield from ("", f"and {count_of(self.sessions.left_out, 'session')} more; `--format concise` lists all findings")
+            yield from ("", f"and {count_of(self.sessions.left_out, 'session')} more; --format concise lists all findings")
 
     def _write_failures(self) -> Iterator[str]:
         listed = self.failures.list_items()
