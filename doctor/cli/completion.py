@@ -12,12 +12,12 @@ MOST_SESSIONS = 100
 
 
 def complete_rule(incomplete: str) -> list[Offer]:
-    """Codes and names that begin so."""
+    """Codes and names that begin so, in the case in which they are being typed: shells drop what does not go on from there."""
     from doctor.analysis.registry import load_rules
 
     rules = load_rules()
-    offers = [(rule.code, rule.name) for rule in rules if rule.code.startswith(incomplete.upper())]
-    return offers + [(rule.name, rule.code) for rule in rules if incomplete and rule.name.startswith(incomplete.lower())]
+    offers = [(incomplete + rule.code[len(incomplete) :], rule.name) for rule in rules if rule.code.startswith(incomplete.upper())]
+    return offers + [(rule.name, rule.code) for rule in rules if incomplete and rule.name.startswith(incomplete)]
 
 
 def complete_selector(incomplete: str) -> list[Offer]:

@@ -67,7 +67,8 @@ def spell_fix(transcript: Transcript, fix: Fix) -> tuple[Replacement, ...]:
 
 def _make(transcript: Transcript, start: int, stop: int, inserted: bytes) -> Replacement:
     first, last = _find_line(transcript, start), _find_line(transcript, stop)
-    ends_whole = stop < transcript.source.size or transcript.ends_with_eol or start == stop
+    # Behind a last line without a line end there is no line to name.
+    ends_whole = stop < transcript.source.size or transcript.ends_with_eol or not stop
     whole = first is not None and last is not None and ends_whole
     return Replacement(start, stop - start, inserted, (first, last) if whole and first is not None and last is not None else None)
 
