@@ -2,6 +2,7 @@
 
 # No postponed annotations: see doctor/findings.py.
 
+import gc
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -9,6 +10,9 @@ from typing import Any, NamedTuple
 
 from doctor.errors import DoctorError
 from doctor.findings import Failure, FileReport, Severity
+
+FILES_PER_COLLECTION = 100
+"""The collector is off (see `doctor.cli.main`): what a session leaves behind in circles, some 5 KB, is taken away after so many of them."""
 
 
 class Scope(NamedTuple):
@@ -135,7 +139,9 @@ def report(
     options = Options(excerpt=display.excerpt, statistics=display.statistics, fail_on=gate.fail_on, **more)
     outlets = open_reporters(display.formats, display.color, display.quiet, options)
     try:
-        for file, failures in outcomes:
+        for number, (file, failures) in enumerate(outcomes, 1):
+            if not number % FILES_PER_COLLECTION:
+                gc.collect(0)
             if file is not None:
                 totals.add(file)
                 outlets.add(file)

@@ -7,7 +7,7 @@ exception is `fix.diff`, which is there only when asked for.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from doctor import __version__
@@ -22,10 +22,29 @@ from doctor.refusals import WireVerdict
 SCHEMA_VERSION = 1
 
 
-def write_json(value: Any, stream: TextIO, indent: int | None = None) -> str:
-    """JSON for a stream: pure ASCII where it can't take more, nothing that acts on a terminal, nothing that strict parsers refuse."""
+def write_json(value: Any, stream: TextIO, lead: str | None = None) -> str:
+    """JSON for a stream: pure ASCII where it can't take more, nothing that acts on a terminal, nothing that strict parsers refuse.
+
+    On one line, or indented with `lead` before every line but the first.
+    """
     as_utf8 = (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
-    return escape_in_json(json.dumps(_clean(value), ensure_ascii=not as_utf8, indent=indent))
+    dump = json.JSONEncoder(ensure_ascii=not as_utf8).encode
+    cleaned = _clean(value)
+    return escape_in_json(dump(cleaned) if lead is None else _indent(cleaned, lead, dump))
+
+
+def _indent(value: Any, lead: str, dump: Callable[[Any], str]) -> str:
+    """As `json.dumps(…, indent=2)`, which makes a circle of functions at each call: with the collector off, a run over many sessions
+    would keep them all."""
+    if not value or not isinstance(value, (dict, list)):
+        return dump(value)
+    inner = lead + "  "
+    if isinstance(value, dict):
+        rows = [f"{dump(key)}: {_indent(item, inner, dump)}" for key, item in value.items()]
+    else:
+        rows = [_indent(item, inner, dump) for item in value]
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return f"{opening}\n{inner}" + f",\n{inner}".join(rows) + f"\n{lead}{closing}"
 
 
 def build_run(options: Options) -> dict[str, Any]:

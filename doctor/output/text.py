@@ -7,8 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 # C0 and C1 controls (ANSI escapes begin with one), soft hyphen, zero-width and bidi marks, line separators, the byte-order mark,
-# interlinear marks, characters that are none, lone surrogates and tag characters: all that can repaint a terminal or hide text from its reader.
-_HARMFUL = "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
+# interlinear marks, non-characters, lone surrogates and tag characters: all that can repaint a terminal or hide text from its reader.
+_HARMFUL = (
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _IDENTIFIER = r"[0-9A-Fa-f-]{20,}"
 _PLAIN = str.maketrans({

@@ -64,4 +64,3 @@ def test_memory_does_not_follow_the_number_of_sessions(format: str, monkeypatch:
     few, _ = run(format, FEW, monkeypatch)
     many, written = run(format, MANY, monkeypatch)
     assert many < few + 500_000, f"{few:,} bytes for {FEW} sessions, {many:,} for {MANY:,}; {written:,} characters were written"
-

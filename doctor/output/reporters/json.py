@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from doctor.findings import Failure, FileReport
@@ -10,8 +9,6 @@ from doctor.output.documents import build_failure, build_file, build_run, build_
 from doctor.output.reporters import Reporter
 from doctor.output.spool import Spool
 from doctor.output.summary import Totals
-
-INDENT = 2
 
 
 class Json(Reporter):
@@ -28,7 +25,7 @@ class Json(Reporter):
         self._put(self.errors, build_failure(failure))
 
     def finish(self, totals: Totals) -> None:
-        head = json.dumps({**build_run(self.options), "summary": build_summary(totals)}, indent=INDENT)
+        head = write_json({**build_run(self.options), "summary": build_summary(totals)}, self.stream, "")
         self.stream.write(head.removesuffix("\n}"))
         for name, spool in (("files", self.files), ("errors", self.errors)):
             self.stream.write(f',\n  "{name}": [')
@@ -40,7 +37,7 @@ class Json(Reporter):
         self.stream.write("\n}\n")
 
     def _put(self, spool: Spool, value: Any) -> None:
-        spool.add("\n".join("    " + line for line in write_json(value, self.stream, INDENT).split("\n")))
+        spool.add("    " + write_json(value, self.stream, "    "))
 
 
 REPORTER = Json
