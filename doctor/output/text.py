@@ -40,6 +40,17 @@ def say(stream: TextIO, line: str) -> None:
     stream.write((line if speaks_unicode(stream) else make_plain(line)) + "\n")
 
 
+def defuse(line: str) -> str:
+    """A line that GitHub's runner would take for a command (`::` at its beginning, `##[` anywhere) as one that it only shows.
+
+    For what is printed without `--format github`: a text in a transcript must not set variables of the job that reads it.
+    """
+    if "##[" in line:
+        line = line.replace("##[", "##\\[")
+    bare = line.lstrip()
+    return f"{line[: len(line) - len(bare)]}\\{bare}" if bare.startswith("::") else line
+
+
 def _escape(match: re.Match[str]) -> str:
     character = match.group()
     code = ord(character)

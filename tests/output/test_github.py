@@ -90,6 +90,16 @@ def test_hostile_reports_are_one_command_a_line() -> None:
         assert line.startswith(("::error ", "::warning ", "::notice "))
 
 
+@pytest.mark.parametrize("width", [40, 60, 77, 100])
+@pytest.mark.parametrize("format", ["human", "concise"])
+def test_formats_for_people_start_no_command_either(format: str, width: int) -> None:
+    """The runner reads every line of a step, whatever wrote it: `::` after white space, `##[` anywhere."""
+    words = "word " * 12 + "::add-mask::x " * 30 + "##[error]x"
+    report = Report((*hostile_report().files, file_report(shadowed(message=words, why=words, path="::error::x"), path="::warning::x")))
+    for line in write(format, report, width=width).split("\n"):
+        assert not line.lstrip().startswith("::") and "##[" not in line
+
+
 def test_escapes() -> None:
     assert escape_data("50% a\r\nb: c, d") == "50%25 a%0D%0Ab: c, d"
     assert escape_property("50%: a, b") == "50%25%3A a%2C b"

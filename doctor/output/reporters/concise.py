@@ -6,7 +6,7 @@ from doctor.findings import Confidence, Diagnostic, FileReport, Safety
 from doctor.output.options import Options
 from doctor.output.reporters import Reporter
 from doctor.output.summary import Totals
-from doctor.output.text import neutralise, say
+from doctor.output.text import defuse, neutralise, say
 
 
 class Concise(Reporter):
@@ -14,9 +14,9 @@ class Concise(Reporter):
 
     def add(self, file: FileReport) -> None:
         for line in _list_fixes(file, self.options):
-            say(self.stream, line)
+            say(self.stream, defuse(line))
         for found in file.diagnostics:
-            say(self.stream, write_finding(found))
+            say(self.stream, defuse(write_finding(found)))
 
     def finish(self, totals: Totals) -> None:
         if self.options.statistics:

@@ -11,7 +11,7 @@ from doctor.findings import FileReport
 from doctor.output.options import Options
 from doctor.output.reporters import Reporter
 from doctor.output.summary import Totals, is_clean
-from doctor.output.text import count_of, cut, join_counts, make_plain, neutralise, say, shorten_path, speaks_unicode, write_command
+from doctor.output.text import count_of, cut, defuse, join_counts, make_plain, neutralise, say, shorten_path, speaks_unicode, write_command
 from doctor.output.verdict import describe_verdict, list_doubts, list_unseen_answers, suggest_next
 from doctor.refusals import WIRES
 
@@ -46,7 +46,7 @@ class Human(Reporter):
         if self.waiting is not None and _is_worth_drawing(self.waiting, alone=True):
             self._draw(self.waiting)
         elif self.waiting is not None:
-            say(self.stream, _describe_clean(self.waiting, self.options))
+            say(self.stream, defuse(_describe_clean(self.waiting, self.options)))
         elif self.files:
             say(self.stream, ("\n" if self.drawn else "") + describe_totals(totals, self.options))
         if self.options.statistics:
@@ -62,6 +62,8 @@ class Human(Reporter):
             say(self.stream, "\n")
         self.drawn += 1
         for line in _draw_file(file, self.options._replace(width=self.console.width), self.console):
+            if "::" in line.plain or "##[" in line.plain:
+                line.plain = defuse(line.plain)
             self.console.print(line, soft_wrap=True, highlight=False)
 
 
