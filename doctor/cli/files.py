@@ -68,13 +68,17 @@ class ReportFile:
 
     def spare(self, paths: Iterable[str]) -> None:
         """Refuses to replace a file of a session that is looked at. Raises DoctorError."""
-        if self.identity is None:
-            return
-        for path in paths:
-            with suppress(OSError):
-                status = os.stat(path)
-                if (status.st_dev, status.st_ino) == self.identity:
-                    raise DoctorError("usage", f"{self.path} is {path}, which is looked at; name another file for the report")
+        for path in filter(None, paths):
+            if self._is(path):
+                raise DoctorError("usage", f"{self.path} is {path}, which is looked at or written; name another file for the report")
+
+    def _is(self, path: str) -> bool:
+        """By name as well: what `fix --output` has just written was not there when the report was begun."""
+        try:
+            status = os.stat(path)
+        except OSError:
+            return False
+        return (status.st_dev, status.st_ino) == self.identity or os.path.realpath(path) == self.target
 
     def commit(self) -> None:
         try:

@@ -202,6 +202,13 @@ def test_a_transcript_that_can_not_be_read_is_not_replaced(tree: Path, monkeypat
     assert odd.read_bytes() == b"kept"
 
 
+def test_a_repaired_transcript_is_not_replaced_by_its_report(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tree / "repaired.jsonl"
+    assert main(["fix", str(tree / "displaced"), "-o", str(out), "--output-file", str(out)]) == 2
+    assert "name another file for the report" in capsys.readouterr().err
+    assert [json.loads(line)["role"] for line in out.read_text("utf-8").splitlines()][:3] == ["user", "assistant", "tool"]
+
+
 def test_an_old_report_stays_until_the_new_one_is_whole(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     report = tree / "o.json"
     report.write_text("old")
