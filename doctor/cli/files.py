@@ -58,7 +58,7 @@ class ReportFile:
                 self.stream = open(self.target, "w", encoding="utf-8", newline="\n")  # noqa: SIM115 - closed by commit or discard
                 return
             folder, name = os.path.split(self.target)
-            self.temporary = os.path.join(folder, f".{name}.doctor-{os.getpid()}.tmp")
+            self.temporary = os.path.join(folder, f".{name}.report-{os.getpid()}.tmp")
             self.stream = open(self.temporary, "x", encoding="utf-8", newline="\n")  # noqa: SIM115 - closed by commit or discard
             if status is not None:
                 os.chmod(self.temporary, stat.S_IMODE(status.st_mode))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -56,6 +57,10 @@ def _refuse_nonsense(paths: Sequence[str], writing: Writing, display: Display) -
         raise DoctorError("usage", "fix needs a file that it can back up and replace; save the transcript and name that file")
     if writing.output is not None and len(paths) > 1:
         raise DoctorError("usage", f"--output takes one transcript, but {len(paths)} paths were given")
+    if writing.output is not None and any(
+        path and os.path.realpath(path) == os.path.realpath(writing.output) for _, path in display.formats
+    ):
+        raise DoctorError("usage", f"--output and the report would both go to {writing.output}; name another file for the report")
     if writing.diff and not display.excerpt:
         raise DoctorError("usage", "--diff shows what rows say and --no-excerpt forbids it; leave one out")
 
