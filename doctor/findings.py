@@ -95,6 +95,8 @@ class Fix(Record):
     """`--recover` offers more than this: rows that are lost here can be put back from their sources."""
     missing: tuple[str, ...] = ()
     """What a recovery can't put back, one phrase each."""
+    replacements: tuple[Any, ...] = ()
+    """The edits as `doctor.repair.replacements.Replacement`s, for reports that spell them out; empty unless asked for."""
 
 
 class Related(Record):
@@ -236,6 +238,8 @@ class FileReport(Record):
     aim: str = ""
     """The wires that the severities are for, and how they are known: given, recorded or guessed."""
     model: str = ""
+    accepted: tuple[Diagnostic, ...] = ()
+    """Findings that a baseline accepts. They are not among `diagnostics`: no number and no exit code counts them."""
 
 
 class Report(Record):

@@ -16,6 +16,8 @@ FACADES = ("doctor", "doctor.__main__")
 """The package itself hands out the functions of doctor.api, and imports them on first use only."""
 WRITERS = ("doctor.repair.storage",)
 READERS = ("doctor.sources", *WRITERS)
+REPORT_WRITERS = ("doctor.cli.files",)
+"""Writes the files that reports were asked for in, and nameless ones that they wait in. Nobody may let it near a user's session."""
 SURROUNDINGS = ("doctor.cli", "doctor.api")
 """The outer surfaces, for people and for programs: they alone read the environment and the clock, and pass both down."""
 
@@ -173,7 +175,16 @@ def test_nobody_imports_a_rule_by_name(name: str) -> None:
 @pytest.mark.parametrize("name", list(MODULES))
 def test_only_storage_writes_files(name: str) -> None:
     lines = [line for kind, line in find_file_calls(name) if kind == "write"]
-    assert in_part(name, WRITERS) or not lines, f"{name} writes files in lines {lines}"
+    assert in_part(name, WRITERS + REPORT_WRITERS) or not lines, f"{name} writes files in lines {lines}"
+
+
+def test_who_writes_reports_knows_no_sessions() -> None:
+    """What writes without backup and lock can't be handed a transcript by anything but a path that the user named."""
+    for name in REPORT_WRITERS:
+        known = [imported for imported, _ in list_imports(name) if imported in MODULES]
+        assert known == ["doctor.errors"], f"{name} imports {known}"
+    users = [name for name in MODULES if any(imported in REPORT_WRITERS for imported, _ in list_imports(name))]
+    assert users == ["doctor.cli.streams"]
 
 
 @pytest.mark.parametrize("name", list(MODULES))

@@ -21,13 +21,7 @@ if TYPE_CHECKING:
 
 def check(paths: Target | Iterable[Target], *, debug: bool = False, **how: Any) -> Report:
     """What is wrong with each transcript, and whether its session can be resumed. For the arguments see `check_each`."""
-    files: list[FileReport] = []
-    failures: list[Failure] = []
-    for outcome in check_each(paths, debug=debug, **how):
-        failures += outcome.failures
-        if outcome.file is not None:
-            files.append(outcome.file)
-    return Report(tuple(files), tuple(failures))
+    return collect(check_each(paths, debug=debug, **how))
 
 
 class Outcome(Record):
@@ -35,6 +29,17 @@ class Outcome(Record):
 
     file: FileReport | None
     failures: tuple[Failure, ...] = ()
+
+
+def collect(outcomes: Iterable[Outcome]) -> Report:
+    """All outcomes of a run in one report."""
+    files: list[FileReport] = []
+    failures: list[Failure] = []
+    for outcome in outcomes:
+        failures += outcome.failures
+        if outcome.file is not None:
+            files.append(outcome.file)
+    return Report(tuple(files), tuple(failures))
 
 
 class Order(Record):
@@ -46,6 +51,7 @@ class Order(Record):
     how: Mapping[str, Any]
     """The arguments of `read_session`."""
     debug: bool
+    spell: bool = False
 
 
 def check_each(
@@ -63,13 +69,15 @@ def check_each(
     environment: Mapping[str, str] = os.environ,
     watch: Callable[[int, int], None] | None = None,
     debug: bool = False,
+    spell: bool = False,
 ) -> Iterator[Outcome]:
     """Checks one target after the other, and forgets each once it is handed out.
 
     `select` and `ignore` take codes, prefixes of codes, names, or "ALL". `events` is an event log, False for none, None for the one
     beside the transcript. `as_request`: judge the transcript as a request that is sent as it is. `now` (seconds since the epoch) and
     `environment` decide whether a session counts as live; the defaults are the clock and the process's own environment. `debug` lets an
-    internal error out, with its traceback, where it otherwise becomes one more Failure.
+    internal error out, with its traceback, where it otherwise becomes one more Failure. `spell`: short fixes hold the bytes that they
+    replace (`Fix.replacements`).
 
     A file of request bodies (one JSON body, or one a line) is checked as it is sent. `children`: check the sub-sessions that a session
     delegated to as well, and theirs. A path may also be a pattern, or the beginning of a session's id in one of this machine's stores.
@@ -79,7 +87,7 @@ def check_each(
     Raises DoctorError: a selector matches no rule, a wire is unknown, or there is nothing to check.
     """
     aim = Aim(check_wires(wires), model, host)
-    order = Order(tuple(select), tuple(ignore), aim, how_to_read(events, as_request, now, environment), debug)
+    order = Order(tuple(select), tuple(ignore), aim, how_to_read(events, as_request, now, environment), debug, spell)
     rules = select_rules(load_rules(), select, ignore)
     targets, failures = find_targets(paths, environment)
     if failures:
@@ -98,6 +106,10 @@ def check_target(target: Target, order: Order, rules: Sequence[Rule]) -> Outcome
         if session.transcript.format == REQUEST:
             return Outcome(_check_requests(session, rules, order.aim))
         diagnosis = diagnose(session, rules)
+        if order.spell:
+            from doctor.repair.replacements import spell_fixes
+
+            diagnosis = diagnosis._replace(diagnostics=spell_fixes(session.transcript, diagnosis.diagnostics))
         return Outcome(report_session(session, diagnosis), tuple(diagnosis.failures))
     except Exception as error:
         return Outcome(None, (describe_failure(name_target(target), error, order.debug),))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from doctor.analysis.engine import report_session
 from doctor.analysis.registry import load_rules, select_rules
 from doctor.analysis.targets import check_wires
+from doctor.api.checking import Outcome, collect
 from doctor.api.reading import REQUEST, Aim, Target, describe_failure, find_targets, how_to_read, name_target, read_target
 from doctor.errors import DoctorError
 from doctor.findings import Failure, FileReport, FixReport, Report, Safety
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
     from doctor.session import Session
 
 
-def fix(
+def fix(path: str | os.PathLike[str], *, debug: bool = False, **how: Any) -> Report:
+    """Repairs the transcripts that a path names, or says what it would do. For the arguments see `fix_each`."""
+    return collect(fix_each(path, debug=debug, **how))
+
+
+def fix_each(
     path: str | os.PathLike[str],
     *,
     dry_run: bool = True,
@@ -45,8 +51,8 @@ def fix(
     now: float | None = None,
     environment: Mapping[str, str] = os.environ,
     debug: bool = False,
-) -> Report:
-    """Repairs the transcripts that a path names, or says what it would do.
+) -> Iterator[Outcome]:
+    """Repairs one transcript after the other that a path names, or says what it would do, and forgets each once it is handed out.
 
     `dry_run` (the default here) plans and verifies, and writes nothing. `unsafe` also applies fixes that change or take out a recorded
     row. `recover` also adds rows that the transcript lost and its backup or event log still holds. `force` writes to a session that
@@ -68,16 +74,16 @@ def fix(
         raise DoctorError("usage", f"--output takes one transcript, but {os.fspath(path)} holds {len(targets)}")
     how = how_to_read(events, as_request, now, environment) | {"recover": recover, "watch": watch}
     wish = _Wish(dry_run, unsafe, force, os.fspath(output) if output is not None else None, diff)
-    files: list[FileReport] = []
+    if failures:
+        yield Outcome(None, tuple(failures))
     for target in targets:
         try:
             attempt = partial(_attempt_fix, target, rules, wish, aim, how | {"thorough": True}, refresh=now is None)
             file, troubles = repeat_while_busy(attempt, 0.0 if force else wait, time.monotonic, time.sleep)
-            files.append(file)
-            failures += troubles
+            outcome = Outcome(file, tuple(troubles))
         except Exception as error:
-            failures.append(describe_failure(name_target(target), error, debug))
-    return Report(tuple(files), tuple(failures))
+            outcome = Outcome(None, (describe_failure(name_target(target), error, debug),))
+        yield outcome
 
 
 def _attempt_fix(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typer import Argument, BadParameter, Option
 
+from doctor.cli import completion
 from doctor.cli.settings import Gate
 from doctor.findings import Severity
 from doctor.output.explain import FORMATS as TEXT_FORMATS
-from doctor.output.reporters import FORMATS
+from doctor.output.reporters import FORMATS as NAMES
 from doctor.refusals import WIRES
 
 TYPE_CHECKING = False
@@ -28,21 +29,42 @@ def _one_of(choices: tuple[str, ...]) -> Any:
 
 def choice(default: str, name: str, choices: tuple[str, ...], help: str) -> Any:
     """An option that takes one of a few words."""
-    return Option(default, name, metavar="|".join(choices), callback=_one_of(choices), help=help)
+    return Option(
+        default, name, metavar="|".join(choices), callback=_one_of(choices), autocompletion=completion.complete_word(choices), help=help
+    )
 
 
 PLACES = "Transcripts, session folders, trees of them, patterns, ids of sessions or their beginnings"
-TARGETS: Any = Argument(..., metavar="PATH", help=f"{PLACES}, or - for standard input.")
-FILES: Any = Argument(..., metavar="PATH", help=f"{PLACES}.")
-FORMAT: Any = choice("human", "--format", FORMATS, "How to report. The exit code is the same for all.")
+TARGETS: Any = Argument(..., metavar="PATH", autocompletion=completion.complete_session, help=f"{PLACES}, or - for standard input.")
+FILES: Any = Argument(..., metavar="PATH", autocompletion=completion.complete_session, help=f"{PLACES}.")
+FORMATS: Any = Option(
+    [],
+    "--format",
+    metavar="FORMAT[:FILE]",
+    autocompletion=completion.complete_word(NAMES),
+    help=f"How to report: {', '.join(NAMES)}. Repeatable; with a file it goes there. Default: human.",
+)
+OUTPUT_FILE: Any = Option(None, "--output-file", metavar="FILE", help="Write the report there, and not to standard output.")
 TEXT_FORMAT: Any = choice("text", "--format", TEXT_FORMATS, "How to write it.")
-SELECT: Any = Option([], "--select", metavar="RULES", help="Only these rules: codes, prefixes (AD3), names or ALL; commas or repeated.")
-IGNORE: Any = Option([], "--ignore", metavar="RULES", help="Leave these rules out; the longer selector wins.")
+SELECT: Any = Option(
+    [],
+    "--select",
+    metavar="RULES",
+    autocompletion=completion.complete_selector,
+    help="Only these rules: codes, prefixes (AD3), names or ALL; commas or repeated.",
+)
+IGNORE: Any = Option(
+    [], "--ignore", metavar="RULES", autocompletion=completion.complete_selector, help="Leave these rules out; the longer selector wins."
+)
 EVENTS: Any = Option(None, "--events", metavar="FILE", help="The session's event log, if it lies elsewhere than beside the transcript.")
 NO_EVENTS: Any = Option(False, "--no-events", help="Judge by the transcript alone.")
 AS_REQUEST: Any = Option(False, "--as-request", help="Judge the transcript as a request that is sent as it is, not as a session at rest.")
 FOR: Any = Option(
-    [], "--for", metavar="WIRE", help=f"Whom the next request goes to: {', '.join(WIRES)}. Repeatable. Default: what the session recorded."
+    [],
+    "--for",
+    metavar="WIRE",
+    autocompletion=completion.complete_word(WIRES),
+    help=f"Whom the next request goes to: {', '.join(WIRES)}. Repeatable. Default: what the session recorded.",
 )
 MODEL: Any = Option("", "--model", metavar="NAME", help="The model of the next request, for what only some models refuse.")
 HOST: Any = Option("", "--host", metavar="NAME", help="The server's name, such as api.mistral.ai: some accept more than OpenAI does.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from doctor.cli.settings import Display, Gate, Scope, finish, make_scope, read_targets, repeat_options, watch_log
+from doctor.cli.settings import Display, Gate, Scope, make_scope, read_targets, repeat_options, report, split_formats, watch_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,22 +19,23 @@ def run_check(
     debug: bool = False,
     children: bool = False,
 ) -> int:
-    from doctor.api.checking import check
+    from doctor.api.checking import check_each
 
-    report = check(read_targets(paths), **scope._asdict(), children=children, watch=watch_log(), debug=debug)
-    return finish(report, display, gate, command="check", carried=repeat_options(scope))
+    outcomes = check_each(read_targets(paths), **scope._asdict(), children=children, watch=watch_log(), debug=debug, spell=display.spells)
+    return report(outcomes, display, gate, command="check", carried=repeat_options(scope))
 
 
 def register(app: typer.Typer) -> None:
     from typer import Option
 
-    from doctor.cli import options
+    from doctor.cli import manual, options
 
-    @app.command("check", help="Say what is wrong and whether the session can be resumed.")
+    @app.command("check", **manual.describe("check"))
     def check(
         paths: list[str] = options.TARGETS,
         children: bool = Option(False, "--children", help="Check the sub-sessions that a session delegated to as well, and theirs."),
-        format: str = options.FORMAT,
+        format: list[str] = options.FORMATS,
+        output_file: str = options.OUTPUT_FILE,
         select: list[str] = options.SELECT,
         ignore: list[str] = options.IGNORE,
         events: str = options.EVENTS,
@@ -52,5 +53,5 @@ def register(app: typer.Typer) -> None:
         debug: bool = options.DEBUG,
     ) -> object:
         scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
-        display = Display(format, not no_excerpt, color, statistics, quiet)
+        display = Display(split_formats(format, output_file), not no_excerpt, color, statistics, quiet)
         return lambda: run_check(paths, scope, display, options.make_gate(fail_on, exit_zero), debug, children)

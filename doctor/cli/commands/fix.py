@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from itertools import chain
 
-from doctor.cli.settings import Display, Gate, Scope, finish, make_scope, repeat_options, watch_log
+from doctor.cli.settings import Display, Gate, Scope, make_scope, repeat_options, report, split_formats, watch_log
 from doctor.errors import DoctorError
-from doctor.findings import Failure, FileReport, Report
 from doctor.records import Record
 
 TYPE_CHECKING = False
@@ -32,32 +33,16 @@ class Writing(Record):
 
 
 def run_fix(paths: Sequence[str], scope: Scope, writing: Writing, display: Display, gate: Gate, debug: bool = False) -> int:
-    from doctor.api.fixing import fix
+    from doctor.api.fixing import fix_each
 
     _refuse_nonsense(paths, writing, display)
-    files: list[FileReport] = []
-    errors: list[Failure] = []
-    for path in paths:
-        report = fix(
-            path,
-            dry_run=writing.is_pending,
-            unsafe=writing.unsafe,
-            recover=writing.recover,
-            force=writing.force,
-            output=writing.output,
-            diff=writing.diff,
-            wait=writing.wait,
-            watch=watch_log(),
-            debug=debug,
-            **scope._asdict(),
-        )
-        files += report.files
-        errors += report.errors
+    how = {name: getattr(writing, name) for name in ("unsafe", "recover", "force", "output", "diff", "wait")}
+    each = (fix_each(path, dry_run=writing.is_pending, watch=watch_log(), debug=debug, **how, **scope._asdict()) for path in paths)
     carried = (*repeat_options(scope), *(["--unsafe"] if writing.unsafe else []), *(["--recover"] if writing.recover else []))
     if writing.output is not None:
         carried = (*carried, "--output", writing.output)
-    return finish(
-        Report(tuple(files), tuple(errors)),
+    return report(
+        chain.from_iterable(each),
         display,
         gate,
         pending=writing.is_pending,
@@ -73,6 +58,10 @@ def _refuse_nonsense(paths: Sequence[str], writing: Writing, display: Display) -
         raise DoctorError("usage", "fix needs a file that it can back up and replace; save the transcript and name that file")
     if writing.output is not None and len(paths) > 1:
         raise DoctorError("usage", f"--output takes one transcript, but {len(paths)} paths were given")
+    if writing.output is not None and any(
+        path and os.path.realpath(path) == os.path.realpath(writing.output) for _, path in display.formats
+    ):
+        raise DoctorError("usage", f"--output and the report would both go to {writing.output}; name another file for the report")
     if writing.diff and not display.excerpt:
         raise DoctorError("usage", "--diff shows what rows say and --no-excerpt forbids it; leave one out")
 
@@ -80,9 +69,9 @@ def _refuse_nonsense(paths: Sequence[str], writing: Writing, display: Display) -
 def register(app: typer.Typer) -> None:
     from typer import Option
 
-    from doctor.cli import options
+    from doctor.cli import manual, options
 
-    @app.command("fix", help="Repair transcripts; a verified backup comes first.")
+    @app.command("fix", **manual.describe("fix"))
     def fix(
         paths: list[str] = options.FILES,
         dry_run: bool = Option(False, "--dry-run", "-n", help="Plan and verify, write nothing; exit 1 if something would change."),
@@ -92,7 +81,8 @@ def register(app: typer.Typer) -> None:
         recover: bool = Option(False, "--recover", help="Also put lost rows and turns back, from the client's backup or the event log."),
         force: bool = Option(False, "--force", help="Write although somebody seems to be in the session."),
         wait: float = Option(0.0, "--wait", min=0.0, metavar="SECONDS", help="Wait so long for somebody to leave the session."),
-        format: str = options.FORMAT,
+        format: list[str] = options.FORMATS,
+        output_file: str = options.OUTPUT_FILE,
         select: list[str] = options.SELECT,
         ignore: list[str] = options.IGNORE,
         events: str = options.EVENTS,
@@ -110,5 +100,5 @@ def register(app: typer.Typer) -> None:
     ) -> object:
         scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
         writing = Writing(dry_run, diff, unsafe, force, output, recover, wait)
-        display = Display(format, not no_excerpt, color, False, quiet)
+        display = Display(split_formats(format, output_file), not no_excerpt, color, False, quiet)
         return lambda: run_fix(paths, scope, writing, display, options.make_gate(fail_on, exit_zero), debug)

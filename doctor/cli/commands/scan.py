@@ -90,7 +90,7 @@ def read_since(text: str, now: float) -> float:
 
 
 def _print(rows: Sequence[SurveyRow], shown: Sequence[SurveyRow], roots: Sequence[str], wanted: Wanted, now: float) -> int:
-    from doctor.cli.streams import require_stdout, say_failures, silence_stdout, wants_color
+    from doctor.cli.streams import measure_width, require_stdout, say_failures, silence_stdout, wants_color
     from doctor.output import survey as output
 
     stdout = require_stdout()
@@ -100,7 +100,8 @@ def _print(rows: Sequence[SurveyRow], shown: Sequence[SurveyRow], roots: Sequenc
         elif wanted.format == "jsonl":
             output.write_jsonl(shown, stdout, now=now)
         else:
-            output.write_table(rows, stdout, now=now, color=wants_color(stdout, wanted.color, os.environ), shown=shown)
+            width = measure_width(stdout, os.environ) if stdout.isatty() or os.environ.get("COLUMNS") else None
+            output.write_table(rows, stdout, now=now, color=wants_color(stdout, wanted.color, os.environ), shown=shown, width=width)
         stdout.flush()
     except BrokenPipeError:
         silence_stdout()
@@ -114,10 +115,10 @@ def _print(rows: Sequence[SurveyRow], shown: Sequence[SurveyRow], roots: Sequenc
 def register(app: typer.Typer) -> None:
     from typer import Argument, Option
 
-    from doctor.cli import options
+    from doctor.cli import manual, options
     from doctor.output.survey import FORMATS
 
-    @app.command("scan", help="List all sessions of this machine, or of a folder, the worst first.")
+    @app.command("scan", **manual.describe("scan"))
     def scan(
         root: str = Argument(None, metavar="[ROOT]", help="A folder of sessions. Default: the session stores of this machine."),
         since: str = Option(None, "--since", metavar="AGE", help="Only sessions written since: 7d, 12h, or a date."),
