@@ -60,9 +60,13 @@ def find_same_words(session: Session, apart: set[int]) -> Iterator[Finding]:
             if text in seen and not may_be_meant(session, turn, text, seen[text], index):
                 first = messages[seen[text]].line
                 related = (Related(first, "the reply"), Related(line, "the same again"))
-                yield Finding(
-                    line, f"the reply in row {line + 1} says the same as row {first + 1}, with no user message between", None, related
-                )
+                names = [f"row {line + 1}", f"row {first + 1}"]
+                if session.is_record:
+                    from doctor.rulekit import conversations
+
+                    names = [conversations.name_row(session, one) for one in (index, seen[text])]
+                message = f"the reply in {names[0]} says the same as {names[1]}, with no user message between"
+                yield Finding(line, message, None, related, why="proof: the words are the same" if session.is_record else "")
             seen.setdefault(text, index)
 
 

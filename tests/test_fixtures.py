@@ -24,7 +24,8 @@ RULES = load_rules()
 
 
 def find_transcripts(case: Path) -> list[Path]:
-    return sorted((case / "input").rglob("transcript.jsonl"))
+    found = [path for name in ("transcript.jsonl", "chat.json*") for path in (case / "input").rglob(name)]
+    return sorted(found)
 
 
 def describe(found: Diagnostic, case: Path) -> str:

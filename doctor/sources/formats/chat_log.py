@@ -49,6 +49,7 @@ class _Reader:
         self.notes: list[RowNote] = []
         self.events: list[tuple[int, dict[str, Any]]] = []
         self.superseded: set[tuple[str, str]] = set()
+        self.latest: dict[tuple[str, str, str], int] = {}
         self.spoken: set[int] = set()
         """Indexes of rows that call tools and say something too."""
 
@@ -89,6 +90,12 @@ class _Reader:
             self.transcript.unusual.append(len(self.transcript.messages))
         self.transcript.messages.append(message)
         self.notes.append(note)
+        if note.id:
+            # A streamed or edited message is stored again under its id: of its versions the last one speaks.
+            older = self.latest.get((note.thread, note.id, message.role))
+            if older is not None:
+                self.hide(older)
+            self.latest[note.thread, note.id, message.role] = len(self.notes) - 1
         if message.kind == "call" and text.strip():
             self.spoken.add(len(self.notes) - 1)
         if note.supersedes:
@@ -127,8 +134,11 @@ class _Reader:
         """What an edit replaced is asked no more."""
         for index, note in enumerate(self.notes):
             if (note.thread, note.id) in self.superseded:
-                self.transcript.messages[index] = self.transcript.messages[index]._replace(kind="aside")
-                self.notes[index] = note._replace(marks=note.marks | HIDDEN)
+                self.hide(index)
+
+    def hide(self, index: int) -> None:
+        self.transcript.messages[index] = self.transcript.messages[index]._replace(kind="aside")
+        self.notes[index] = self.notes[index]._replace(marks=self.notes[index].marks | HIDDEN)
 
 
 def describe_session(transcript: Transcript, path: str, events: str | bool | None = None, now: float = 0.0) -> dict[str, Any]:

@@ -31,6 +31,13 @@ def read_message(transcript: Transcript, index: int | None) -> str:
     return read_text(row)[:LONGEST_TEXT] if isinstance(row, dict) else ""
 
 
+def name_row(transcript: Transcript, index: int) -> str:
+    """`row 4 (m4, 07:00:09.700)`"""
+    note = transcript.notes.rows[index]
+    known = [part for part in (note.id, write_clock(note.time) if note.time is not None else "") if part]
+    return f"row {transcript.messages[index].line + 1}" + (f" ({', '.join(known)})" if known else "")
+
+
 def list_outputs(transcript: Transcript) -> dict[str, list[int]]:
     """Indexes of the rows that each turn wrote, by turn id, in file order. A result belongs to the turn of its call. A user row is none: it
     is stored when it arrives, whatever turn takes it up later."""
@@ -76,8 +83,7 @@ def _prove(older: Span, newer: Span, transcript: Transcript, restarts: Sequence[
     for index in older.outputs:
         time = transcript.notes.rows[index].time
         if time is not None and time > start and (dead is None or time < dead):
-            row = transcript.messages[index].line + 1
-            return f"{begun}, and turn {older.record.turn} wrote row {row} after that, at {write_clock(time)}", (newer.start_line,)
+            return f"{begun}, and turn {older.record.turn} wrote {name_row(transcript, index)} after that", (newer.start_line,)
     return None
 
 
@@ -114,7 +120,8 @@ def _describe_alternation(
     turn, other = turn_of[rows[0]], turn_of[rows[1]]
     lines = tuple(transcript.messages[index].line for index in rows)
     parts = sorted((_describe_rows(transcript, one, outputs[one], place) for one in (turn, other)), key=lambda part: part.start_line)
-    text = f"row {lines[1] + 1} of turn {other} stands between rows {lines[0] + 1} and {lines[2] + 1} of turn {turn}"
+    names = [name_row(transcript, index) for index in rows]
+    text = f"{names[1]} of turn {other} stands between {names[0]} and {names[2]} of turn {turn}"
     is_certain = list(rows) == sorted(rows)
     if not is_certain:
         text += " by their times, but not in the file"
@@ -127,9 +134,10 @@ def _describe_rows(transcript: Transcript, turn: str, indexes: Iterable[int], pl
     messages, notes = transcript.messages, transcript.notes.rows
     first, last = (write_time(time) if (time := notes[index].time) is not None else "" for index in (rows[0], rows[-1]))
     replies = [index for index in rows if messages[index].kind == "reply"]
+    asked = next((index for index, note in enumerate(notes) if note.turn == turn and messages[index].kind == "prompt"), None)
     lines = [messages[index].line for index in rows]
     return Execution(
-        start_line=min(lines), start_time=first, prompt=f"turn {turn}", text_key=0, end_line=max(lines), end_time=last, status="",
+        start_line=min(lines), start_time=first, prompt=read_message(transcript, asked) or f"turn {turn}", text_key=0, end_line=max(lines), end_time=last, status="",
         last_line=max(lines), last_time=last, response=read_message(transcript, replies[-1] if replies else None),
     )  # fmt: skip
 
@@ -158,8 +166,9 @@ def _describe_blind(
 ) -> Overlap:
     seen, one, other = (transcript.messages[index].line for index in rows)
     names = [transcript.notes.rows[index].turn or f"of row {transcript.messages[index].line + 1}" for index in rows[1:]]
+    shown = [name_row(transcript, index) for index in rows]
     text = (
-        f"the reply in row {other + 1} was written from the conversation up to row {seen + 1}: without the reply in row {one + 1}, "
+        f"the reply in {shown[2]} was written from the conversation up to {shown[0]}: without the reply in {shown[1]}, "
         "which was finished before it"
     )
     if spans[0] is not None and spans[1] is not None:
