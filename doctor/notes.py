@@ -37,6 +37,12 @@ _UNASKED = frozenset(("proactive", "scheduled", "schedule", "cron", "loop", "tim
 _PERSONS = frozenset(("operator", "human_agent", "human-agent", "support", "staff", "moderator"))
 """Not `agent`: on most platforms that is the model."""
 _SPEAKERS = ("author", "sender", "sentBy", "sent_by", "answeredBy", "authorType", "senderType", "sender_type", "source")
+_TELLING = frozenset((
+    *TURN_KEYS, *LINK_KEYS, *CONTEXT_KEYS, *THREAD_KEYS, *AUTHOR_KEYS, *_HIDING, *_BRANCHING, *_ORIGINS, *_SPEAKERS, "status", "error",
+    "isError", "proactive", "scheduled", "greeting",
+))  # fmt: skip
+_DIGITS = ("4", "5")
+_ROLES = frozenset(("user", "assistant", "system", "tool"))
 _HANDOVER = r"(?i)\b(?:hand(?:ed|ing)?[ _-]?(?:over|off)|take[ _-]?over|taken over|escalated to|transferred to|live agent|human agent)"
 _ERROR_OF_SYSTEM = (
     r"(?i)^\W*(?:[\w-]+ ){0,2}(?:error|exception)(?:\s*[:(\d]|\s*$| occurred| while)|^\W*[\w-]+ \([45]\d\d\)|^\W*[45]\d\d\b|"
@@ -93,6 +99,12 @@ def read_note(row: Any, text: str = "") -> RowNote:
     if not isinstance(row, dict):
         return NOTHING
     time, stamp, spelling = read_row_time(row)
+    if _TELLING.isdisjoint(row) and row.get("role") in _ROLES:
+        # The smallest shape, which most rows have: nothing but a text can tell more.
+        role, head = row["role"], text[:60]
+        may_fail = role == "system" or (role == "assistant" and ("rror" in head or "(4" in head or "(5" in head or head[:1] in _DIGITS))
+        marks = find_marks(row, text) if may_fail else 0
+        return RowNote(read_key(row, ID_KEYS), time, stamp, spelling, marks=marks)
     tree = not any(row.get(key) for key in LINK_KEYS[:4])
     links = read_ids(row, LINK_KEYS)
     return RowNote(

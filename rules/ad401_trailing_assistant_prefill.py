@@ -143,8 +143,9 @@ def describe_waiting(session: Session, waiting: list[int], last: int, refusal: i
         text = f"a request for the user message in {rows} ended with the assistant and was refused"
         why = f"proof: the provider's words in {conversations.name_row(session, refusal)}"
     elif is_sure:
-        subject = f"the user message in {rows} was" if len(waiting) == 1 else f"the user messages in {rows} were"
-        text = f"{subject} never answered, and a request sent for {'it' if len(waiting) == 1 else 'them'} would end with the assistant, {reply}"
+        one = len(waiting) == 1
+        subject = f"the user message{'' if one else 's'} in {rows} {'was' if one else 'were'} never answered"
+        text = f"{subject}, and a request sent for {'it' if one else 'them'} would end with the assistant, {reply}"
     else:
         text = f"more user messages than replies at the end: if {rows} still waits, a request for it would end with the assistant, {reply}"
         why = "a hint: rows without links can't tell a message that waits from one that the reply took up"

@@ -26,6 +26,7 @@ BAD = {
     "events.jsonl": examples.event(0, "execution:start", prompt="hi") + examples.event(1, "orchestrator:complete", "error"),
 }
 GOOD = examples.user("hi") + examples.reply("hello")
+MOST_NOTES = 10
 
 
 @rule(code="AD402", name="unanswered-user-message", severity=Severity.WARNING, bad=BAD, good=GOOD)
@@ -69,10 +70,22 @@ def find_in_record(session: Session) -> Iterator[Finding]:
         for index in sorted(proved):
             if not (session.liveness.is_live and index in newest):
                 yield describe_unlinked(session, index, answers.failed.get(index), newest)
-        for count in replies.count_stretches(session, conversation):
-            if proved.intersection(count.turn.prompts) or (answers.is_linked and count.answers):
-                continue
-            yield from describe_count(session, count)
+        counts = replies.count_stretches(session, conversation)
+        unclear = [one for one in counts if not (proved.intersection(one.turn.prompts) or (answers.is_linked and one.answers))]
+        found = [finding for one in unclear for finding in describe_count(session, one)]
+        yield from sum_up(found)
+
+
+def sum_up(found: list[Finding]) -> Iterator[Finding]:
+    """A platform that takes several messages up together does so all the time: that is one note, not hundreds."""
+    notes = [finding for finding in found if finding.at_most is Severity.INFO]
+    yield from (finding for finding in found if finding.at_most is not Severity.INFO)
+    if len(notes) <= MOST_NOTES:
+        yield from notes
+        return
+    rows = ", ".join(str((finding.line or 0) + 1) for finding in notes[:MOST_NOTES])
+    text = f"{len(notes)} times more user messages than replies stand together (rows {rows}, …): folded into one reply each, or lost"
+    yield notes[0]._replace(message=text, related=())
 
 
 def find_folded(session: Session) -> Iterator[Finding]:

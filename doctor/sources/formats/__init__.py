@@ -43,6 +43,10 @@ def detect_format(source: Source, path: str) -> ModuleType:
                     if found is not None:
                         return found
                 continue
+            if isinstance(row, dict) and ("type" in row or "event" in row) and _is_turn_event(row):
+                # Before anything else: such a row lists what the turn wrote under `messages`, as a request body does.
+                tells_turns = True
+                continue
             found = _tell_whole(row) if number == 0 else None
             if found is not None:
                 return found
@@ -52,9 +56,6 @@ def detect_format(source: Source, path: str) -> ModuleType:
                 return _tell_row(row, path) or amplifier
             if _is_request(row):
                 return _load_request()
-            if ("type" in row or "event" in row) and _is_turn_event(row):
-                tells_turns = True
-                continue
             refuse_foreign(row, path)
     if tells_turns:
         raise DoctorError("unreadable", f"{path} tells of turns only; name the chat log, and this file with --events", path)

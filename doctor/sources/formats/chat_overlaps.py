@@ -137,8 +137,9 @@ def _describe_rows(transcript: Transcript, turn: str, indexes: Iterable[int], pl
     asked = next((index for index, note in enumerate(notes) if note.turn == turn and messages[index].kind == "prompt"), None)
     lines = [messages[index].line for index in rows]
     return Execution(
-        start_line=min(lines), start_time=first, prompt=read_message(transcript, asked) or f"turn {turn}", text_key=0, end_line=max(lines), end_time=last, status="",
-        last_line=max(lines), last_time=last, response=read_message(transcript, replies[-1] if replies else None),
+        start_line=min(lines), start_time=first, prompt=read_message(transcript, asked) or f"turn {turn}", text_key=0,
+        end_line=max(lines), end_time=last, status="", last_line=max(lines), last_time=last,
+        response=read_message(transcript, replies[-1] if replies else None),
     )  # fmt: skip
 
 
