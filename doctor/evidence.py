@@ -185,7 +185,7 @@ def describe_outcome(execution: Execution) -> str:
 def describe_execution(execution: Execution, unit: str = "events") -> str:
     """«Do the slow work.» (events 17-48, ended in error)"""
     last = execution.end_line if execution.end_line >= 0 else execution.last_line
-    lines = f"{unit} {execution.start_line + 1}-{last + 1}" if last > execution.start_line else f"{unit[:-1]} {last + 1}"
+    lines = f"{unit} {execution.start_line + 1}-{last + 1}" if last > execution.start_line or unit == "events" else f"row {last + 1}"
     return f"{quote(execution.prompt)} ({lines}, {describe_outcome(execution)})"
 
 

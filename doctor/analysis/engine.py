@@ -103,7 +103,9 @@ def _sort_key(item: tuple[Rule, Finding]) -> tuple[bool, int, int, str]:
 def _stamp(session: Session, rule: Rule, finding: Finding, with_excerpts: bool) -> Diagnostic:
     severity = rule.severity
     if finding.confidence is Confidence.POSSIBLE:
-        severity = min(severity, Severity.WARNING, key=lambda value: value.rank)
+        # What a wire may mind about a row counts where the row is sent as it is; of a platform's record nobody knows that.
+        is_remote = session.is_record and not session.as_request and finding.wires is not None
+        severity = min(severity, Severity.INFO if is_remote else Severity.WARNING, key=lambda value: value.rank)
     if finding.at_most is not None:
         severity = min(severity, finding.at_most, key=lambda value: value.rank)
     transcript = session.transcript

@@ -100,7 +100,7 @@ def test_as_a_request_the_log_must_end_with_the_user(tmp_path: Path, capsys: pyt
 def test_as_a_request_blank_content_and_the_first_message_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     blank = write(tmp_path / "chat.jsonl", {**U1, "content": ""}, A1, {**U2, "timestamp": "2026-01-01T07:00:09Z"})
     assert find(capsys, "check", *AS_REQUEST, str(blank))["AD208"] == "error"
-    assert find(capsys, "check", "--for", "anthropic", str(blank))["AD208"] == "warning"
+    assert find(capsys, "check", "--for", "anthropic", str(blank))["AD208"] == "info"
     opened = write(tmp_path / "chat.jsonl", {**A1, "replyTo": None}, {**U2, "timestamp": "2026-01-01T07:00:09Z"})
     assert find(capsys, "check", "--as-request", "--for", "converse", str(opened))["AD406"] == "warning"
     assert find(capsys, "check", "--for", "converse", str(opened))["AD406"] == "info"

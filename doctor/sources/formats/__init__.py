@@ -16,6 +16,7 @@ OWN_NAME = "transcript.jsonl"
 """What Amplifier calls its transcripts and their backups. Under this name a row that names its role first is always taken for its."""
 TIME_SIGNS = (b'"timestamp"', b'"createdAt"', b'"created_at"', b'"ts"', b'"time"', b'"at"')
 LONGEST_FIRST_ROW = 1 << 20
+OWN_SIGNS = (b'"metadata"', b'"tool_call"', b'"tool":')
 ROLE_COMES_FIRST = 80
 """Bytes of a row in which a transcript names the role: what has it there is no body over several lines, however damaged."""
 
@@ -57,6 +58,8 @@ def detect_format(source: Source, path: str) -> ModuleType:
             if _is_request(row):
                 return _load_request()
             refuse_foreign(row, path)
+        if tells_turns and any(_has_role(raw) for raw in stream):
+            return load_format("chat-log")
     if tells_turns:
         raise DoctorError("unreadable", f"{path} tells of turns only; name the chat log, and this file with --events", path)
     return amplifier
@@ -75,13 +78,16 @@ def _tell_role_first(source: Source) -> ModuleType:
 
     with source.open() as stream:
         raw = stream.readline(LONGEST_FIRST_ROW)
-    if not any(key in raw for key in TIME_SIGNS):
-        return amplifier
-    try:
-        row = orjson.loads(raw)
-    except ValueError:
-        return amplifier
-    return _tell_row(row, "") or amplifier
+        if not any(key in raw for key in TIME_SIGNS):
+            return amplifier
+        try:
+            row = orjson.loads(raw)
+        except ValueError:
+            return amplifier
+        rows = [raw, *(line for _, line in zip(range(ROWS_LOOKED_AT), stream, strict=False))]
+    # Old files of Amplifier have a time beside the role, too, but no id: their calls give them away.
+    is_own = ("id" not in row) and any(sign in line for line in rows for sign in OWN_SIGNS)
+    return amplifier if is_own else _tell_row(row, "") or amplifier
 
 
 def _tell_row(row: object, path: str) -> ModuleType | None:
@@ -105,6 +111,14 @@ def _tell_whole(value: object) -> ModuleType | None:
         if _is_request(value):
             return _load_request()
     return None
+
+
+def _has_role(raw: bytes) -> bool:
+    try:
+        row = orjson.loads(raw) if b'"role"' in raw else None
+    except ValueError:
+        return False
+    return isinstance(row, dict) and "role" in row
 
 
 def _is_turn_event(row: dict[str, object]) -> bool:

@@ -49,8 +49,18 @@ def test_what_a_row_is_taken_for(row: dict[str, Any], path: str, name: str) -> N
     assert detect(json.dumps(row) + "\n", path) == name
 
 
+def test_an_old_transcript_under_another_name_is_known_by_its_calls() -> None:
+    call = {"id": "a", "tool": "bash", "arguments": {}}
+    rows = [
+        {"role": "user", "content": "hi", "timestamp": "2025-01-01T07:00:00Z"},
+        {"role": "assistant", "content": "", "tool_calls": [call], "timestamp": "2025-01-01T07:00:01Z"},
+    ]
+    assert detect("".join(json.dumps(row) + "\n" for row in rows), "old.jsonl") == "amplifier"
+
+
 def test_turn_rows_may_come_first() -> None:
     assert detect(json.dumps(START) + "\n" + json.dumps(FIRST) + "\n") == "chat-log"
+    assert detect((json.dumps(START) + "\n") * 30 + json.dumps(FIRST) + "\n") == "chat-log"
     with pytest.raises(DoctorError, match="name the chat log"):
         detect(json.dumps(START) + "\n" + json.dumps(END) + "\n")
 
