@@ -18,6 +18,7 @@ from doctor.conversations import (
     list_failures,
     list_stretch,
 )
+from doctor.eventlog import TurnRecord
 from doctor.evidence import join_text
 from doctor.model import Turn
 from doctor.notes import BRANCH, HUMAN, TREE
@@ -117,9 +118,27 @@ def list_unanswered(session: Session, conversation: Conversation, answers: Answe
     return [index for index in found if wants_reply(session, conversation, index)]
 
 
+def find_turn(session: Session, prompt: int) -> TurnRecord | None:
+    """The last turn that a user message triggered, as the turns' own events tell it."""
+    name = session.note(prompt).id
+    turns = session.events.turns if session.events is not None and name else ()
+    return next((turn for turn in reversed(turns) if name in turn.triggers), None)
+
+
+def is_pending(session: Session, prompt: int) -> bool:
+    """Whether the log stops while the newest turn, one that takes this message up, is still at work: the reply may come yet."""
+    log = session.events
+    if log is None or not log.turns or log.open_execution is None:
+        return False
+    turn, asked = log.turns[-1], session.note(prompt).time
+    if any(moment.line > turn.line for moment in log.moments):
+        return False
+    return session.note(prompt).id in turn.triggers or (asked is not None and turn.start is not None and turn.start >= asked)
+
+
 def wants_reply(session: Session, conversation: Conversation, prompt: int) -> bool:
-    """Not in a group, where people talk to one another; not once a person took over; not a mere thank-you."""
-    if conversation.is_group or is_handed_over(session, conversation, prompt):
+    """Not in a group, where people talk to one another; not once a person took over; not a mere thank-you; not while a turn is at it."""
+    if conversation.is_group or is_handed_over(session, conversation, prompt) or is_pending(session, prompt):
         return False
     return not is_closing(join_text(session.transcript, session.transcript.messages[prompt]))
 

@@ -27,6 +27,7 @@ BAD = {
 }
 GOOD = examples.user("hi") + examples.reply("hello")
 MOST_NOTES = 10
+CANCELLED = "was cancelled"
 
 
 @rule(code="AD402", name="unanswered-user-message", severity=Severity.WARNING, bad=BAD, good=GOOD)
@@ -103,26 +104,31 @@ def find_folded(session: Session) -> Iterator[Finding]:
 
 
 def describe_unlinked(session: Session, index: int, failure: int | None, newest: tuple[int, ...]) -> Finding:
-    from doctor.rulekit import conversations
+    from doctor.rulekit import conversations, replies
 
     messages = session.transcript.messages
     line = messages[index].line
+    turn = replies.find_turn(session, index)
+    ended = describe_end(turn) if turn is not None else ""
     name = conversations.name_row(session, index)
     related = [Related(line, "unanswered")]
     if failure is not None:
         text = f"the user message in {name} has no reply: its turn ended in an error, {conversations.name_row(session, failure)}"
         related.append(Related(messages[failure].line, "the error"))
+    elif ended:
+        text = f"the user message in {name} has no reply: its turn {ended}"
     elif index in newest:
         text = f"the user message in {name} has no reply"
     else:
         text = f"the user message in {name} was passed over"
     why = "proof: replies of this log say what they answer; none names it, and no later turn had it in its context"
-    return Finding(line, text, None, tuple(related), tuple(filter(None, (session.note(index).id,))), why=why)
+    ids = tuple(filter(None, (session.note(index).id,)))
+    return Finding(line, text, None, tuple(related), ids, at_most=Severity.INFO if ended == CANCELLED else None, why=why)
 
 
 def describe_count(session: Session, count: Any) -> Iterator[Finding]:
     """`count`: a replies.Count."""
-    from doctor.rulekit import conversations
+    from doctor.rulekit import conversations, replies
 
     messages = session.transcript.messages
     waiting, given = len(count.prompts), len(count.answers) + len(count.failures)
@@ -135,13 +141,16 @@ def describe_count(session: Session, count: Any) -> Iterator[Finding]:
     name = conversations.name_row(session, count.prompts[-1])
     is_over = count.is_last and not session.liveness.is_live
     if is_over and count.failures and (not count.answers or (waiting > len(count.answers) and is_behind(session, count))):
-        said = evidence.cut_words(evidence.join_text(session.transcript, messages[count.failures[-1]]))
+        said = evidence.quote(evidence.join_text(session.transcript, messages[count.failures[-1]]))
         error = conversations.name_row(session, count.failures[-1])
         text = f"the user message in {name} has no reply: an error came in its place, {error}: {said}"
         yield Finding(last, text, None, tuple(related), why="proof: the log ends without a reply behind the error")
     elif is_over and not count.answers:
-        text = f"the user message in {name} has no reply"
-        yield Finding(last, text, None, tuple(related) if waiting > 1 else (), why="proof: the log ends behind it")
+        turn = replies.find_turn(session, count.prompts[-1])
+        ended = describe_end(turn) if turn is not None else ""
+        text = f"the user message in {name} has no reply" + (f": its turn {ended}" if ended else "")
+        at_most = Severity.INFO if ended == CANCELLED else None
+        yield Finding(last, text, None, tuple(related) if waiting > 1 else (), at_most=at_most, why="proof: the log ends behind it")
     elif count.answers and waiting > given:
         left = waiting - given
         rows = conversations.name_rows(session, count.prompts)
@@ -150,6 +159,13 @@ def describe_count(session: Session, count: Any) -> Iterator[Finding]:
             f"{'its' if left == 1 else 'their'} own: folded into another reply, or lost"
         )
         yield Finding(last, text, None, tuple(related), confidence=Confidence.POSSIBLE, at_most=Severity.INFO)
+
+
+def describe_end(turn: Any) -> str:
+    """How a turn without a reply ended, "" where that says nothing. `turn`: an eventlog.TurnRecord."""
+    if turn.end is None and not turn.status:
+        return "never ended"
+    return {"cancelled": CANCELLED, "success": ""}.get(turn.status, f"ended in {turn.status}")
 
 
 def is_behind(session: Session, count: Any) -> bool:

@@ -150,7 +150,8 @@ def describe(session: Session, conversation: Any, before: Progress, after: Progr
         clocks = [notes.write_clock(time) for _, time in samples]  # type: ignore[misc]
         related += [Related(row, f"read at {clock}") for row, clock in zip(rows, clocks, strict=True)]
         if samples[1][1] < samples[0][1]:
-            why = f"a stale reading: the later reply read the counter first, at {clocks[1]} (row {rows[1] + 1}), the other at {clocks[0]}"
+            stale = f"a stale reading: the later reply read the counter first, at {clocks[1]} (row {rows[1] + 1}), the other at {clocks[0]}"
+            why = f"{why}; {stale}" if why else stale
         else:
             why, is_certain = "the run's own reports went back in the same order: it may have started over", False
     if is_certain:

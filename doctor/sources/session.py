@@ -10,7 +10,7 @@ from typing import Any
 
 from doctor.errors import DoctorError
 from doctor.eventlog import EventLog
-from doctor.model import Backup, Liveness, Source
+from doctor.model import RECORDS, Backup, Liveness, Source
 from doctor.pairing import pair_calls
 from doctor.session import Session
 from doctor.sources.formats import detect_format, load_format
@@ -44,7 +44,7 @@ def read_session(
     if source is None:
         source = MemorySource(b"") if unsaved else FileSource(path)
     reader = detect_format(source, path)
-    if hasattr(reader, "describe_session"):
+    if reader.NAME in RECORDS:
         return _read_described(reader, source, path, events=events, now=now, as_request=as_request, recover=recover)
     real = os.path.realpath(path) if unsaved or source.__class__ is FileSource else None
     folder = os.path.dirname(real) if real else None

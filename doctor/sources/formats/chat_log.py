@@ -144,8 +144,8 @@ class _Reader:
 def describe_session(transcript: Transcript, path: str, events: str | bool | None = None, now: float = 0.0) -> dict[str, Any]:
     """Keyword arguments of Session: the turns as an event log, the conversation's id, and whether a question is still being answered.
 
-    `events`: a file with the rows about turns, False for none, None for `<name>.events.jsonl` beside the log. Rows about turns in the
-    log itself always count.
+    `events`: a file with the rows about turns, False for none, None for `<name>.events.jsonl` beside the log. Without such a file those
+    in the log itself count.
 
     Raises DoctorError: the named file can't be read, or tells of no turn.
     """

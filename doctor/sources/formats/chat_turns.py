@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from doctor.errors import DoctorError
-from doctor.eventlog import EventLog, EventProblem, Execution, TurnRecord
+from doctor.eventlog import EventLog, EventProblem, Execution, Moment, TurnRecord
 from doctor.model import Transcript
 from doctor.notes import CONTEXT_KEYS, THREAD_KEYS, TURN_KEYS, read_ids, read_key, read_row_time, write_time
 from doctor.sources.formats.chat_overlaps import Span, find_alternations, find_blind, find_overlaps, list_outputs, read_message
@@ -75,6 +75,7 @@ def _fill(log: EventLog, transcript: Transcript, rows: list[tuple[int, dict[str,
         (time, line) for line, row in rows if find_turn_event(row) == "process" and (time := read_row_time(row)[0]) is not None
     )
     ids = index_ids(transcript)
+    log.moments = tuple(Moment(line, write_time(time), "process:start") for time, line in restarts)
     described = {span.start_line: _describe(span, transcript, log, ids) for span in spans}
     log.turns = tuple(span.record for span in spans)
     log.executions = tuple(described[span.start_line] for span in spans)
