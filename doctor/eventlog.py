@@ -113,6 +113,23 @@ class Overlap(Record):
     proof_lines: tuple[int, ...]
 
 
+class TurnRecord(Record):
+    """One turn of a chat platform, as its own events tell it. Times in seconds since the epoch, None where they are not known.
+
+    `triggers`: ids of the messages that it answers. `context`: id of the last message that it saw. `messages`: ids of those it wrote.
+    """
+
+    turn: str
+    thread: str
+    line: int
+    triggers: tuple[str, ...]
+    context: str
+    messages: tuple[str, ...]
+    status: str
+    start: float | None
+    end: float | None
+
+
 class Request(Record):
     """One request of the agent loop to a provider. `error` is the provider's text when it was refused, "" otherwise."""
 
@@ -171,6 +188,8 @@ class EventLog:
         "runs",
         "source",
         "steered",
+        "turns",
+        "unit",
         "unnamed",
     )  # fmt: skip
 
@@ -191,6 +210,10 @@ class EventLog:
         self.problems: tuple[EventProblem, ...] = ()
         self.steered: frozenset[int] = frozenset()
         """hash() of each text steered in while a tool ran: user rows that are no prompts."""
+        self.turns: tuple[TurnRecord, ...] = ()
+        """For logs that give their turns ids and say what each of them answers."""
+        self.unit = "events"
+        """What its lines are called: `rows` where the transcript itself tells of its turns."""
         self.last_time = ""
         """Time stamp of the last readable line."""
         self.provider = ""

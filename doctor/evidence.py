@@ -186,10 +186,11 @@ def describe_outcome(execution: Execution) -> str:
     return _OUTCOMES.get(execution.status, f"ended as {execution.status}" if execution.status else "ended")
 
 
-def describe_execution(execution: Execution) -> str:
+def describe_execution(execution: Execution, unit: str = "events") -> str:
     """«Do the slow work.» (events 17-48, ended in error)"""
     last = execution.end_line if execution.end_line >= 0 else execution.last_line
-    return f"{quote(execution.prompt)} (events {execution.start_line + 1}-{last + 1}, {describe_outcome(execution)})"
+    lines = f"{unit} {execution.start_line + 1}-{last + 1}" if last > execution.start_line or unit == "events" else f"row {last + 1}"
+    return f"{quote(execution.prompt)} ({lines}, {describe_outcome(execution)})"
 
 
 def draw_execution(execution: Execution) -> Interval:

@@ -41,5 +41,10 @@ def event(second: float, name: str, status: str = "", **data: Any) -> str:
     return _line(head | ({"status": status} if status else {}) | {"data": data})
 
 
+def chat(second: float, id: str, role: str, text: str, **more: Any) -> str:
+    """A row of a chat log, so many seconds after three o'clock."""
+    return _line({"id": id, "timestamp": f"2026-01-02T03:00:{second:06.3f}+00:00", "role": role, "content": text} | more)
+
+
 def _line(row: dict[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False) + "\n"

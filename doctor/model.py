@@ -7,6 +7,7 @@ Line numbers inside the package are 0-based indexes; only reports count from 1.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable
 
 from doctor.records import Record
 
@@ -44,7 +45,8 @@ class Message(Record):
     """One message in the order in which the client would send it.
 
     `kind`: "prompt" (a user turn), "reminder", "hook" (user rows that no user wrote), "call" (assistant with calls), "reply"
-    (assistant without), "invented" (a closing assistant row that a repair made up), "result", "system", or "odd" (no usable role).
+    (assistant without), "invented" (a closing assistant row that a repair made up), "result", "system", or "odd" (no usable role); in
+    chat logs also "failure" (an error in the place of a reply) and "aside" (neither asks nor answers: deleted, a greeting, scheduled).
     `text_key` is the hash of a user prompt's text (0 for everything else), good for comparing inside one process only.
     `flags` is a sum of the flags below.
     """
@@ -75,6 +77,10 @@ ARGUMENTS_NOT_OBJECT = 8192  # a call whose arguments are a string, a list or nu
 ENDS_IN_THINKING = 16384  # the last row only: its last block is thinking
 ENDS_BLANK = 32768  # the last row only: an assistant text that ends in white space
 DAMAGED_LINE = 65536  # the row could be read although something is wrong with its line
+
+
+RECORDS = frozenset(("chat-log", "messages"))
+"""Formats that are a platform's own record: it builds each request from them in its own way. Their order is never rewritten in place."""
 
 
 class LineProblem(Record):
@@ -126,6 +132,7 @@ class Transcript:
         "format",
         "line_problems",
         "messages",
+        "notes",
         "path",
         "repeated_lines",
         "shape_problem_count",
@@ -152,6 +159,8 @@ class Transcript:
         self.blank_lines: list[int] = []
         self.unusual: list[int] = []
         """Indexes of messages that are placeholders or invented replies, have flags, or are not spelled as the client spells them."""
+        self.notes: Any = None
+        """What the rows say about themselves (doctor.notes), for formats that know; None for the others."""
         self.eol = b"\n"
         self.ends_with_eol = True
         self._index_of_line: dict[int, int] | None = None
@@ -285,13 +294,14 @@ class Sibling(Record):
     is_certain: bool
 
 
-def split_turns(messages: list[Message]) -> tuple[Turn, ...]:
-    """Cuts messages at user prompts. Reminders, hook rows and system rows belong to no turn; an invented reply answers nothing."""
+def split_turns(numbered: Iterable[tuple[int, Message]]) -> tuple[Turn, ...]:
+    """Cuts (index, message) pairs at user prompts. Reminders, hook rows and system rows belong to no turn; an invented reply answers
+    nothing."""
     turns: list[Turn] = []
     prompts: list[int] = []
     calls: list[int] = []
     replies: list[int] = []
-    for index, message in enumerate(messages):
+    for index, message in numbered:
         kind = message[2]
         if kind == "prompt":
             if calls or replies:

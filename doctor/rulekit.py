@@ -25,6 +25,7 @@ from doctor.model import (
     ToolCall,
     ToolResult,
     Transcript,
+    Turn,
 )
 from doctor.records import Record
 from doctor.rewrites import read_style, write_row
@@ -34,8 +35,8 @@ __all__ = [
     "BROKEN_SHAPE", "DAMAGED_LINE", "EMPTY_CONTENT", "MIXED_CONTENT", "SHARED_LINE", "SHOWS_PROGRESS", "SPELLED_AS_BLOCK",
     "SPELLED_FOREIGN", "SPELLED_IN_LIST", "SPELLINGS_DISAGREE", "UNSIGNED_THINKING", "CallPair", "Confidence", "Edit", "EventLog",
     "Execution", "FileSpan", "Finding", "Fix", "Interval", "LineOf", "Message", "Overlap", "Record", "Related", "Request", "ResultSite",
-    "Rule", "Safety", "Session", "Severity", "ToolCall", "ToolResult", "ToolRun", "Transcript", "between", "evidence", "examples", "moves",
-    "placeholders", "read_style", "refusals", "resuming", "rewrites", "row_number", "rule", "short_id", "write_row",
+    "Rule", "Safety", "Session", "Severity", "ToolCall", "ToolResult", "ToolRun", "Transcript", "Turn", "between", "evidence", "examples",
+    "moves", "placeholders", "read_style", "refusals", "resuming", "rewrites", "row_number", "rule", "short_id", "write_row",
 ]  # fmt: skip
 
 Example = str | bytes | Mapping[str, str | bytes]
@@ -90,9 +91,9 @@ def between(session: Session, first: int, last: int) -> list[tuple[int, Message]
 
 
 def __getattr__(name: str) -> object:
-    """`recovery` is loaded at the first question: hardly any check puts lost rows back."""
-    if name == "recovery":
+    """Loaded at the first question: hardly any check puts lost rows back, and few files are chat logs."""
+    if name in ("recovery", "replies", "conversations", "notes"):
         from importlib import import_module
 
-        return import_module("doctor.recovery")
+        return import_module(f"doctor.{name}")
     raise AttributeError(name)

@@ -1,8 +1,9 @@
 """Every fixture folder: what is reported, what the fixed file is, and that fixing twice changes nothing.
 
-A case is a folder with `about.txt`, `input/` (the files as found on disk, one session or several below it), `expected.txt` (all findings,
-one a line), and, where they say something, `fixed/` and `expected.fixed.txt` (after the safe fixes), `fixed-unsafe/` and `expected.unsafe.txt`
-(after `--unsafe`). An absent file is a statement too: nothing changes, nothing is found. `pytest --update` writes them; read the diff.
+A case is a folder with `about.txt`, `input/` (the files as found on disk, one session or several below it; a transcript is called
+`transcript.jsonl`, a chat log `chat.jsonl` or `chat.json`), `expected.txt` (all findings, one a line), and, where they say something,
+`fixed/` and `expected.fixed.txt` (after the safe fixes), `fixed-unsafe/` and `expected.unsafe.txt` (after `--unsafe`). An absent file is a
+statement too: nothing changes, nothing is found. `pytest --update` writes them; read the diff.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ RULES = load_rules()
 
 
 def find_transcripts(case: Path) -> list[Path]:
-    return sorted((case / "input").rglob("transcript.jsonl"))
+    found = [path for name in ("transcript.jsonl", "chat.jsonl", "chat.json") for path in (case / "input").rglob(name)]
+    return sorted(found)
 
 
 def describe(found: Diagnostic, case: Path) -> str:

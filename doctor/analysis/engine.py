@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from doctor.analysis.excerpts import build_excerpts
 from doctor.analysis.targets import aim_session
-from doctor.findings import Confidence, Diagnostic, Failure, FileReport, Finding, FixReport, Safety, Severity
+from doctor.findings import Confidence, Diagnostic, Failure, FileReport, Finding, Fix, FixReport, LineOf, Safety, Severity
 from doctor.records import Record
 from doctor.refusals import PAIRING_RULES, Violation
 from doctor.rulekit import Rule
@@ -103,7 +103,9 @@ def _sort_key(item: tuple[Rule, Finding]) -> tuple[bool, int, int, str]:
 def _stamp(session: Session, rule: Rule, finding: Finding, with_excerpts: bool) -> Diagnostic:
     severity = rule.severity
     if finding.confidence is Confidence.POSSIBLE:
-        severity = min(severity, Severity.WARNING, key=lambda value: value.rank)
+        # What a wire may mind about a row counts where the row is sent as it is; of a platform's record nobody knows that.
+        is_remote = session.is_record and not session.as_request and finding.wires is not None
+        severity = min(severity, Severity.INFO if is_remote else Severity.WARNING, key=lambda value: value.rank)
     if finding.at_most is not None:
         severity = min(severity, finding.at_most, key=lambda value: value.rank)
     transcript = session.transcript
@@ -126,11 +128,17 @@ def _stamp(session: Session, rule: Rule, finding: Finding, with_excerpts: bool) 
         byte_offset=byte_offset,
         ids=finding.ids,
         related=build_excerpts(session, finding) if with_excerpts else (),
-        fix=finding.fix,
+        fix=_hold_back(rule, finding.fix) if session.is_record and finding.fix is not None else finding.fix,
         why=finding.why,
         intervals=finding.intervals,
         wires=finding.wires or (),
     )
+
+
+def _hold_back(rule: Rule, fix: Fix) -> Fix:
+    """Rows are written anew in Amplifier's spelling only: in a platform's own record they are moved or taken out, never made up."""
+    writes = any(content.__class__ is not LineOf for edit in fix.edits for content in edit.contents)
+    return Fix(f"{fix.title}: by hand, in the platform's own spelling", Safety.MANUAL) if writes and rule.code[2] > "1" else fix
 
 
 def judge(session: Session, diagnostics: Sequence[Diagnostic]) -> str:
@@ -158,6 +166,9 @@ def _blocks_resume(found: Diagnostic, unsound: set[str]) -> bool:
     """
     if found.ids and found.fix_pass in (3, 5):
         return bool(unsound.intersection(found.ids))
+    if found.fix_pass == 4 and found.fix is None and not found.wires:
+        # What two replies said to a person stops no request.
+        return False
     return found.fix_pass < 5 or (found.fix is not None and found.fix.safety > Safety.MANUAL)
 
 

@@ -6,13 +6,29 @@ from collections.abc import Mapping, Sequence
 
 from doctor.analysis.plain import is_plainly_accepted
 from doctor.errors import DoctorError
-from doctor.refusals import ACCEPTED, ANTHROPIC, CONVERSE, GEMINI, OPENAI_CHAT, OPENAI_RESPONSES, WIRES, RefusalMeaning, WireVerdict
+from doctor.refusals import (
+    ACCEPTED,
+    ANTHROPIC,
+    CONVERSE,
+    DEPENDS,
+    ERROR,
+    GEMINI,
+    OPENAI_CHAT,
+    OPENAI_RESPONSES,
+    PAIRING_RULES,
+    REFUSED,
+    WARNING,
+    WIRES,
+    RefusalMeaning,
+    WireVerdict,
+)
 from doctor.session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+AS_STORED = "whether the platform sends this row as it is stored"
 GIVEN, RECORDED, GUESSED = "given", "recorded", "guessed"
 STRICTEST = (ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, GEMINI)
 """What Amplifier's own provider modules speak: a session that names no provider may be resumed with any of them."""
@@ -113,7 +129,19 @@ def judge_session(session: Session) -> Mapping[str, WireVerdict]:
     from doctor.analysis.wires.verdict import judge_transcript
 
     settings = Settings(session.model, session.host, session.as_request)
-    return judge_transcript(session.transcript, session.pairing, WIRES, settings)
+    verdicts = judge_transcript(session.transcript, session.pairing, WIRES, settings)
+    return verdicts if session.as_request or not session.is_record else {wire: _doubt(one) for wire, one in verdicts.items()}
+
+
+def _doubt(verdict: WireVerdict) -> WireVerdict:
+    """A verdict on a platform's own record: which of its rows are sent, and in what form, the platform decides. Pairs of calls and
+    results go out as they are."""
+    found = tuple(
+        one if one.rule in PAIRING_RULES or one.severity != ERROR else one._replace(severity=WARNING, depends=one.depends or AS_STORED)
+        for one in verdict.violations
+    )
+    is_refused = any(one.severity == ERROR for one in found)
+    return WireVerdict(verdict.wire, REFUSED if is_refused else DEPENDS if found else ACCEPTED, found)
 
 
 def _explain_error(text: str) -> RefusalMeaning | None:

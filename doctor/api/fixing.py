@@ -16,6 +16,9 @@ from doctor.errors import DoctorError
 from doctor.findings import Failure, FileReport, FixReport, Report, Safety
 from doctor.records import Record
 
+MESSAGES = "messages"
+"""The format of a file that is one JSON list: its rows are written into such a list again."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -93,7 +96,23 @@ def _attempt_fix(
     session = read_target(target, how | {"now": time.time()} if refresh else how, aim)
     if session.transcript.format == REQUEST:
         raise DoctorError("usage", f"{name_target(target)} holds request bodies: fix repairs stored transcripts only", "")
+    if session.is_record:
+        _require_view(session.transcript.path, wish)
     return _fix_session(session, rules, wish, how)
+
+
+def _require_view(path: str, wish: _Wish) -> None:
+    """Of a platform's own record only a view is written, to a file of its own.
+
+    Raises DoctorError: it would be written in place.
+    """
+    from doctor.output.text import name_view, write_command
+
+    if wish.output is not None and os.path.exists(wish.output) and os.path.samefile(wish.output, path):
+        raise DoctorError("usage", f"--output names the chat log itself, {path}, whose order is never rewritten; name another file", path)
+    if wish.output is None and not wish.dry_run:
+        command = write_command("fix", "-o", name_view(path), path)
+        raise DoctorError("usage", f"{path} is a platform's own log and is never rewritten; write a view of it: {command}", path)
 
 
 class _Wish(Record):
@@ -133,6 +152,18 @@ def _write(session: Session, plan: Plan, wish: _Wish, how: Mapping[str, Any], do
     from doctor.repair.storage import write_plan
     from doctor.sources.liveness import find_client_locks
 
+    if session.transcript.format == MESSAGES:
+        plan = _wrap_rows(session.transcript.path, plan)
     locks = find_client_locks(session.session_id or os.path.basename(session.folder or ""), how["state_home"])
     written = write_plan(session, plan, now=how["now"], output=wish.output, force=wish.force, client_locks=locks)
     return done._replace(written=written.path, backup=written.backup, receipt=written.receipt, quarantine=written.quarantine)
+
+
+def _wrap_rows(path: str, plan: Plan) -> Plan:
+    """The planned rows as one JSON text again, with what stood around them."""
+    from doctor.sources.formats.messages import join_rows
+    from doctor.sources.source import FileSource, MemorySource
+
+    original = FileSource(path)
+    rows = plan.source.read(0, plan.source.size)
+    return plan._replace(source=MemorySource(join_rows(original.read(0, original.size), rows)))

@@ -52,7 +52,8 @@ def draw_finding(found: Diagnostic, path: str, options: Options, console: Consol
     rows = [row for row in found.related if row.path == path] if found.intervals else found.related
     lines += draw_excerpt(rows, path, options.width, options.excerpt)
     if found.intervals:
-        lines += draw_intervals(found.intervals, options.width, options.excerpt)
+        # A transcript may tell of its turns itself.
+        lines += draw_intervals(found.intervals, options.width, options.excerpt, "rows" if found.path == path else "events")
     if found.why:
         lines += _draw_note("proof" if found.intervals else "why", found.why, console, options.width)
     lines += draw_answers(found.wires, console, options.width)

@@ -1,6 +1,6 @@
 """The numbers over a run, counted while files come in, and the exit code that follows from them: the same for every format."""
 
-# No postponed annotations and no NamedTuple: see doctor/findings.py.
+from __future__ import annotations
 
 from doctor.findings import Diagnostic, Failure, FileReport, Report, Safety, Severity
 

@@ -129,6 +129,12 @@ def name_path(path: str) -> str:
     return f"./{path}" if path.startswith("-") and path != "-" else path
 
 
+def name_view(path: str) -> str:
+    """`chat.view.jsonl` for `chat.jsonl`: where a view of a log that is never rewritten may go."""
+    stem, dot, ending = path.rpartition(".")
+    return f"{stem}.view.{ending}" if dot and "/" not in ending and stem else f"{path}.view"
+
+
 def write_command(*words: str) -> str:
     """A command that can be pasted into a shell as it is."""
     return " ".join(["amplifier-doctor", *(_quote(word) for word in words)])

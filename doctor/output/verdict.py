@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from doctor.findings import FileReport, Safety, Severity
+from doctor.model import RECORDS
 from doctor.output.options import Options
 from doctor.output.summary import count_fixes
-from doctor.output.text import count_of, join_counts, name_path, neutralise, write_command
+from doctor.output.text import count_of, join_counts, name_path, name_view, neutralise, write_command
 from doctor.refusals import ACCEPTED, DEPENDS, REFUSED, WIRES
 
 
@@ -88,12 +89,27 @@ def suggest_next(file: FileReport, options: Options) -> str:
     """The exact command to run next after a check, "" when there is nothing to do."""
     if file.verdict == "live" or file.path == "-" or file.format == "request":
         return ""
+    if file.format in RECORDS:
+        return _suggest_view(file, options)
     if count_fixes(file.diagnostics, Safety.SAFE) and not _needs_unsafe(file):
         return write_command("fix", "--dry-run", *options.carried, name_path(file.path))
     if count_fixes(file.diagnostics, Safety.UNSAFE):
         return write_command("fix", "--dry-run", "--unsafe", *options.carried, name_path(file.path))
     if any(found.fix is not None and found.fix.recoverable for found in file.diagnostics):
         return write_command("fix", "--dry-run", "--recover", *options.carried, name_path(file.path))
+    return _suggest_explain(file)
+
+
+def _suggest_view(file: FileReport, options: Options) -> str:
+    unsafe = bool(count_fixes(file.diagnostics, Safety.UNSAFE))
+    if not unsafe and not count_fixes(file.diagnostics, Safety.SAFE):
+        return _suggest_explain(file)
+    words = ["--unsafe"] if unsafe and "--unsafe" not in options.carried else []
+    output = [] if "--output" in options.carried else ["-o", name_view(name_path(file.path))]
+    return write_command("fix", *words, *output, *options.carried, name_path(file.path))
+
+
+def _suggest_explain(file: FileReport) -> str:
     worst = max((found for found in file.diagnostics), key=lambda found: found.severity.rank, default=None)
     if worst is None or worst.severity is Severity.INFO:
         return ""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
+from types import ModuleType
 
 from doctor.errors import DoctorError
 from doctor.eventlog import EventLog
-from doctor.model import Backup, Liveness, Source
+from doctor.model import RECORDS, Backup, Liveness, Source
 from doctor.pairing import pair_calls
 from doctor.session import Session
-from doctor.sources.formats import detect_format
+from doctor.sources.formats import detect_format, load_format
 from doctor.sources.metadata import Metadata, read_metadata
 from doctor.sources.siblings import TRANSCRIPT, find_events, find_events_elsewhere, find_sibling, is_in_store
 from doctor.sources.source import FileSource, MemorySource, identify
@@ -45,12 +47,15 @@ def read_session(
     unsaved = source is None and is_unsaved(path)
     if source is None:
         source = MemorySource(b"") if unsaved else FileSource(path)
+    reader = detect_format(source, path)
+    if reader.NAME in RECORDS:
+        return _read_described(reader, source, path, events=events, now=now, as_request=as_request, recover=recover)
     real = os.path.realpath(path) if unsaved or source.__class__ is FileSource else None
     folder = os.path.dirname(real) if real else None
     metadata = read_metadata(folder) if folder else Metadata(None, "")
     session_id = _find_session_id(path, folder, metadata)
     log = _read_event_log(folder, events, session_id, metadata, watch)
-    transcript = detect_format(source, path).read_transcript(source, path)
+    transcript = reader.read_transcript(source, path)
     liveness = Liveness(False, "")
     if folder:
         from doctor.sources.liveness import probe_liveness
@@ -95,6 +100,16 @@ def read_session(
     )
 
 
+def _read_described(reader: ModuleType, source: Source, path: str, *, events: str | bool | None, now: float, **asked: bool) -> Session:
+    """A session of a format that knows its own surroundings: nothing of Amplifier's is looked for beside it."""
+    transcript = reader.read_transcript(source, path)
+    describe = partial(reader.describe_session, path=path, events=events, now=now)
+    session = Session(transcript, pair_calls(transcript.messages), describe=describe, **{**asked, **describe(transcript)})
+    if not session.liveness.is_live and _has_changed(source):
+        session.liveness = Liveness(True, "somebody wrote to it while it was read")
+    return session
+
+
 def is_unsaved(path: str) -> bool:
     """Whether a path is where a session would have its transcript, had it not ended before its first save."""
     folder, name = os.path.split(path)
@@ -103,7 +118,7 @@ def is_unsaved(path: str) -> bool:
 
 def reread_session(session: Session, source: Source) -> Session:
     """The same session with other transcript bytes: a planned file, or the file after it was written."""
-    transcript = detect_format(source, session.transcript.path).read_transcript(source, session.transcript.path)
+    transcript = load_format(session.transcript.format).read_transcript(source, session.transcript.path)
     return session.with_transcript(transcript, pair_calls(transcript.messages))
 
 

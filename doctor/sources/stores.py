@@ -12,6 +12,7 @@ from doctor.sources.siblings import EVENTS, NAME, SESSIONS, TRANSCRIPT, find_eve
 
 MOST_CANDIDATES = 8
 PATTERN = "*?["
+CHAT_EVENTS = ".events.jsonl"
 
 
 class SessionPlace(Record):
@@ -89,7 +90,11 @@ def _expand_pattern(pattern: str) -> list[str]:
 
     found: dict[str, None] = {}
     reason = f"nothing matches {pattern}"
-    for match in sorted(glob(pattern, recursive=True)):
+    matches = sorted(glob(pattern, recursive=True))
+    for match in matches:
+        if match.endswith(CHAT_EVENTS) and match.removesuffix(CHAT_EVENTS) + ".jsonl" in matches:
+            # What tells of the turns of a chat log is no log of its own.
+            continue
         try:
             found.update(dict.fromkeys(find_transcripts(match)))
         except DoctorError as error:

@@ -6,10 +6,23 @@ A run with nothing to draw is one plain line and never imports rich.
 from __future__ import annotations
 
 from doctor.findings import FileReport
+from doctor.model import RECORDS
 from doctor.output.options import Options
 from doctor.output.reporters import Reporter
 from doctor.output.summary import Totals, is_clean
-from doctor.output.text import count_of, cut, defuse, join_counts, make_plain, neutralise, say, shorten_path, speaks_unicode, write_command
+from doctor.output.text import (
+    count_of,
+    cut,
+    defuse,
+    join_counts,
+    make_plain,
+    name_view,
+    neutralise,
+    say,
+    shorten_path,
+    speaks_unicode,
+    write_command,
+)
 from doctor.output.verdict import describe_verdict, list_doubts, list_unseen_answers, suggest_next
 from doctor.refusals import WIRES
 
@@ -142,6 +155,8 @@ def _draw_heading(file: FileReport, options: Options) -> list[Text]:
 
     if file.format == "request":
         events = ""
+    elif file.events_path == file.path != "":
+        events = "turns in its rows"
     elif file.events_path:
         events = f"{file.events_path.replace(chr(92), '/').rsplit('/', 1)[-1]} {count_of(file.event_lines, 'line')}"
     else:
@@ -171,7 +186,8 @@ def _suggest_after_fix(file: FileReport, options: Options) -> str:
     if done is None or not done.changed:
         return ""
     if options.dry_run:
-        return "next: " + write_command("fix", *options.carried, file.path)
+        output = ["-o", name_view(file.path)] if file.format in RECORDS and "--output" not in options.carried else []
+        return "next: " + write_command("fix", *output, *options.carried, file.path)
     return "undo: " + write_command("undo", file.path) if done.backup else ""
 
 
