@@ -168,6 +168,8 @@ class Diagnostic(Record):
     intervals: tuple[Interval, ...] = ()
     wires: tuple[tuple[str, str], ...] = ()
     """(wire, literal text) of the APIs that answer 400 because of this finding. Only sure refusals."""
+    judged: Severity | None = None
+    """The engine's own severity, where a configuration set another one: the verdict follows this."""
 
     @property
     def fix_pass(self) -> int:

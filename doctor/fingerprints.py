@@ -25,7 +25,7 @@ def fingerprint(diagnostic: Diagnostic) -> str:
     """
     from hashlib import sha256
 
-    parts = (VERSION, diagnostic.code, *sorted(diagnostic.ids), _normalise(diagnostic.message))
+    parts = (VERSION, diagnostic.code, *sorted(diagnostic.ids), normalise(diagnostic.message))
     text = "\0".join(part.replace("\0", "") for part in parts)
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
 
@@ -41,5 +41,6 @@ def fingerprint_all(diagnostics: Iterable[Diagnostic]) -> list[str]:
     return named
 
 
-def _normalise(message: str) -> str:
+def normalise(message: str) -> str:
+    """A message without what changes from run to run, or that logs must not say: numbers become #, quotes go."""
     return " ".join(_NUMBERS.sub("#", _QUOTE.sub("«»", message)).split())

@@ -35,12 +35,29 @@ __all__ = [
     "BROKEN_SHAPE", "DAMAGED_LINE", "EMPTY_CONTENT", "MIXED_CONTENT", "SHARED_LINE", "SHOWS_PROGRESS", "SPELLED_AS_BLOCK",
     "SPELLED_FOREIGN", "SPELLED_IN_LIST", "SPELLINGS_DISAGREE", "UNSIGNED_THINKING", "CallPair", "Confidence", "Edit", "EventLog",
     "Execution", "FileSpan", "Finding", "Fix", "Interval", "LineOf", "Message", "Overlap", "Record", "Related", "Request", "ResultSite",
-    "Rule", "Safety", "Session", "Severity", "ToolCall", "ToolResult", "ToolRun", "Transcript", "Turn", "between", "evidence", "examples",
-    "moves", "placeholders", "read_style", "refusals", "resuming", "rewrites", "row_number", "rule", "short_id", "write_row",
+    "Rule", "RuleOption", "Safety", "Session", "Severity", "ToolCall", "ToolResult", "ToolRun", "Transcript", "Turn", "between",
+    "evidence", "examples", "moves", "placeholders", "read_style", "refusals", "resuming", "rewrites", "row_number", "rule", "short_id",
+    "write_row",
 ]  # fmt: skip
 
 Example = str | bytes | Mapping[str, str | bytes]
 """A transcript, or several files of a session by name ("transcript.jsonl", "events.jsonl", "transcript.jsonl.backup", "metadata.json")."""
+
+
+class RuleOption(Record):
+    """A setting of one rule, `[tool.amplifier-doctor.rules.AD508] harmless = [...]`: a keyword argument of its check function, with `_`
+    for `-`. `kind`: "integer", "boolean", "string" or "strings" (a list of them); `choices` are all that a string may be."""
+
+    name: str
+    kind: str
+    default: bool | int | str | tuple[str, ...]
+    help: str
+    choices: tuple[str, ...] = ()
+    minimum: int | None = None
+
+    @property
+    def keyword(self) -> str:
+        return self.name.replace("-", "_")
 
 
 class Rule(Record):
@@ -54,6 +71,7 @@ class Rule(Record):
     good: Example
     documentation: str
     module: str
+    options: tuple[RuleOption, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -61,17 +79,28 @@ class Rule(Record):
 
 
 def rule(
-    *, code: str, name: str, severity: Severity, bad: Example, good: Example
-) -> Callable[[Callable[[Session], Iterator[Finding]]], Rule]:
-    """Makes a Rule of a check function. `bad` must be reported under this code, `good` must not."""
+    *, code: str, name: str, severity: Severity, bad: Example, good: Example, options: tuple[RuleOption, ...] = ()
+) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
+    """Makes a Rule of a check function. `bad` must be reported under this code, `good` must not. A check gets its `options` as keyword
+    arguments and needs no defaults for them: those of the options hold."""
 
-    def make(check: Callable[[Session], Iterator[Finding]]) -> Rule:
+    def make(check: Callable[..., Iterator[Finding]]) -> Rule:
         import sys
 
-        documentation = sys.modules[check.__module__].__doc__ or ""
-        return Rule(code, name, severity, check, bad, good, documentation, check.__module__)
+        module = check.__module__
+        made = Rule(code, name, severity, check, bad, good, sys.modules[module].__doc__ or "", module, options)
+        return set_options(made, {option.keyword: option.default for option in options})
 
     return make
+
+
+def set_options(rule: Rule, values: Mapping[str, object]) -> Rule:
+    """The rule with other values for some of its options, by keyword."""
+    if not values:
+        return rule
+    from functools import partial
+
+    return rule._replace(check=partial(rule.check, **values))
 
 
 def row_number(line: int) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-ROOMS = ("base", "sources", "analysis", "repair", "output", "api", "cli")
+ROOMS = ("base", "sources", "analysis", "settings", "repair", "output", "api", "cli")
 """From the bottom up. A module imports from its own room and from those before it. `base` are the modules directly under doctor/."""
 FACADES = ("doctor", "doctor.__main__")
 """The package itself hands out the functions of doctor.api, and imports them on first use only."""

@@ -8,7 +8,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from doctor.analysis.engine import diagnose, report_session
 from doctor.analysis.registry import load_rules, select_rules
 from doctor.analysis.targets import check_wires
-from doctor.api.reading import REQUEST, Aim, Target, add_children, describe_failure, find_targets, how_to_read, name_target, read_target
+from doctor.api.reading import (
+    REQUEST,
+    Aim,
+    Target,
+    add_children,
+    describe_failure,
+    find_targets,
+    how_to_read,
+    locate_target,
+    name_target,
+    read_target,
+)
 from doctor.findings import Failure, FileReport, Report
 from doctor.records import Record
 from doctor.rulekit import Rule
@@ -17,6 +28,9 @@ from doctor.session import Session
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from doctor.api.configuring import Course
+    from doctor.settings.model import Tuning
 
 
 def check(paths: Target | Iterable[Target], *, debug: bool = False, **how: Any) -> Report:
@@ -52,6 +66,8 @@ class Order(Record):
     """The arguments of `read_session`."""
     debug: bool
     spell: bool = False
+    tuning: Tuning | None = None
+    """Settings for single rules and files."""
 
 
 def check_each(
@@ -65,6 +81,7 @@ def check_each(
     model: str = "",
     host: str = "",
     children: bool = False,
+    course: Course | None = None,
     now: float | None = None,
     environment: Mapping[str, str] = os.environ,
     watch: Callable[[int, int], None] | None = None,
@@ -81,27 +98,34 @@ def check_each(
 
     A file of request bodies (one JSON body, or one a line) is checked as it is sent. `children`: check the sub-sessions that a session
     delegated to as well, and theirs. A path may also be a pattern, or the beginning of a session's id in one of this machine's stores.
+    `course`: the configuration that the run is under, see `doctor.api.configuring`.
 
     `watch` is told, where there is one target only, how many bytes of a large event log are read, and of how many.
 
     Raises DoctorError: a selector matches no rule, a wire is unknown, or there is nothing to check.
     """
     aim = Aim(check_wires(wires), model, host)
-    order = Order(tuple(select), tuple(ignore), aim, how_to_read(events, as_request, now, environment), debug, spell)
+    tuning = course.tuning if course is not None else None
+    order = Order(tuple(select), tuple(ignore), aim, how_to_read(events, as_request, now, environment), debug, spell, tuning)
     rules = select_rules(load_rules(), select, ignore)
-    targets, failures = find_targets(paths, environment)
+    targets, failures = find_targets(paths, environment) if course is None else find_targets(paths, environment, course.find)
     if failures:
         yield Outcome(None, tuple(failures))
     targets = add_children(targets) if children else targets
     if watch is not None and len(targets) == 1:
         order = order._replace(how={**order.how, "watch": watch})
     for target in targets:
-        yield check_target(target, order, rules)
+        outcome = check_target(target, order, rules)
+        yield outcome if course is None or outcome.file is None else outcome._replace(file=course.finish(outcome.file))
 
 
 def check_target(target: Target, order: Order, rules: Sequence[Rule]) -> Outcome:
     """Judges one target; nothing but its files and its arguments decides the outcome."""
     try:
+        if order.tuning is not None:
+            from doctor.settings.selecting import tune_rules
+
+            rules = tune_rules(rules, order.tuning, locate_target(target))
         session = read_target(target, order.how, order.aim)
         if session.transcript.format == REQUEST:
             return Outcome(_check_requests(session, rules, order.aim))

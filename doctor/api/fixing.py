@@ -11,7 +11,7 @@ from doctor.analysis.engine import report_session
 from doctor.analysis.registry import load_rules, select_rules
 from doctor.analysis.targets import check_wires
 from doctor.api.checking import Outcome, collect
-from doctor.api.reading import REQUEST, Aim, Target, describe_failure, find_targets, how_to_read, name_target, read_target
+from doctor.api.reading import REQUEST, Aim, Target, describe_failure, find_targets, how_to_read, locate_target, name_target, read_target
 from doctor.errors import DoctorError
 from doctor.findings import Failure, FileReport, FixReport, Report, Safety
 from doctor.records import Record
@@ -23,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from doctor.api.configuring import Course
     from doctor.repair.plans import Plan
     from doctor.rulekit import Rule
     from doctor.session import Session
@@ -50,6 +51,7 @@ def fix_each(
     model: str = "",
     host: str = "",
     wait: float = 0.0,
+    course: Course | None = None,
     watch: Callable[[int, int], None] | None = None,
     now: float | None = None,
     environment: Mapping[str, str] = os.environ,
@@ -72,7 +74,7 @@ def fix_each(
 
     rules = select_rules(load_rules(), select, ignore)
     aim = Aim(check_wires(wires), model, host)
-    targets, failures = find_targets(path, environment)
+    targets, failures = find_targets(path, environment) if course is None else find_targets(path, environment, course.find)
     if output is not None and len(targets) > 1:
         raise DoctorError("usage", f"--output takes one transcript, but {os.fspath(path)} holds {len(targets)}")
     how = how_to_read(events, as_request, now, environment) | {"recover": recover, "watch": watch}
@@ -81,12 +83,20 @@ def fix_each(
         yield Outcome(None, tuple(failures))
     for target in targets:
         try:
-            attempt = partial(_attempt_fix, target, rules, wish, aim, how | {"thorough": True}, refresh=now is None)
+            attempt = partial(_attempt_fix, target, _tune(rules, course, target), wish, aim, how | {"thorough": True}, refresh=now is None)
             file, troubles = repeat_while_busy(attempt, 0.0 if force else wait, time.monotonic, time.sleep)
-            outcome = Outcome(file, tuple(troubles))
+            outcome = Outcome(file if course is None else course.finish(file), tuple(troubles))
         except Exception as error:
             outcome = Outcome(None, (describe_failure(name_target(target), error, debug),))
         yield outcome
+
+
+def _tune(rules: Sequence[Rule], course: Course | None, target: Target) -> Sequence[Rule]:
+    if course is None:
+        return rules
+    from doctor.settings.selecting import tune_rules
+
+    return tune_rules(rules, course.tuning, locate_target(target))
 
 
 def _attempt_fix(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from doctor.analysis.targets import aim_session
 from doctor.errors import DoctorError
@@ -25,6 +25,8 @@ REQUEST = "request"
 """The format of a file that holds request bodies instead of a transcript."""
 
 Target = str | os.PathLike[str] | bytes
+Finder = Callable[[str, Sequence[str]], Iterable[str]]
+"""From a path and the known stores to transcripts."""
 
 
 class Aim(Record):
@@ -35,7 +37,9 @@ class Aim(Record):
     host: str = ""
 
 
-def find_targets(paths: Target | Iterable[Target], environment: Mapping[str, str]) -> tuple[list[Target], list[Failure]]:
+def find_targets(
+    paths: Target | Iterable[Target], environment: Mapping[str, str], find: Finder = find_transcripts
+) -> tuple[list[Target], list[Failure]]:
     """Every transcript that the paths name, each once, and the paths that name none."""
     given = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
     if not given:
@@ -47,7 +51,7 @@ def find_targets(paths: Target | Iterable[Target], environment: Mapping[str, str
             targets[path] = None
             continue
         try:
-            targets.update(dict.fromkeys(find_transcripts(os.fspath(path), locate_stores(environment))))
+            targets.update(dict.fromkeys(find(os.fspath(path), locate_stores(environment))))
         except DoctorError as error:
             failures.append(Failure(error.path or os.fspath(path), error.kind, error.message))
     return list(targets), failures
@@ -92,6 +96,11 @@ def read_target(target: Target, how: Mapping[str, Any], aim: Aim = Aim()) -> Ses
 
 def name_target(target: Target) -> str:
     return STDIN if isinstance(target, bytes) else os.fspath(target)
+
+
+def locate_target(target: Target) -> str:
+    """The absolute path of a target, "" for what lies on no disk."""
+    return "" if isinstance(target, bytes) else os.path.abspath(target)
 
 
 def locate_session_state(environment: Mapping[str, str]) -> str | None:

@@ -8,7 +8,7 @@ import typer
 
 from doctor import __version__
 from doctor.cli import manual
-from doctor.cli.commands import check, explain, fix, rules, scan, timeline, undo
+from doctor.cli.commands import baseline, check, config, explain, fix, rules, scan, timeline, undo
 from doctor.errors import DoctorError
 
 
@@ -38,7 +38,7 @@ def build_app() -> typer.Typer:
             raise typer.Exit(2)
         return None
 
-    for command in (check, fix, undo, explain, rules, timeline, scan):
+    for command in (check, fix, undo, explain, rules, timeline, scan, baseline, config):
         command.register(app)
     return app
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {
     "check": "0 clean, or only information; 1 findings at or above --fail-on; 2 the job could not be done; 130 interrupted.",
+    "baseline": "0 written, or up to date; 1 something is new or gone; 2 the job could not be done; 130 interrupted.",
     "fix": "0 nothing is left; 1 something is left, or a dry run would change something; 2 the job could not be done; 130 interrupted.",
 }
 """Every other command: 0 done, 2 could not do it."""
@@ -105,6 +106,28 @@ PAGES = {
         (
             ("What broke in the last week?", "scan --broken --since 7d"),
             ("Sessions of the project in this folder, as JSON:", "scan --project . --format json"),
+        ),
+    ),
+    "baseline": Page(
+        "Accept the findings of today, or say what is new and what is gone since.",
+        "Writes a file of accepted findings, which `check --baseline FILE` (or `baseline` in the configuration) counts apart: a gate then "
+        "fails on new ones only. Findings are known by their kind, not by their row, so that they stay accepted when rows move. Where the "
+        "file is there already, it is compared and left alone, unless --update or --prune is given.",
+        (
+            ("Accept what a tree of recordings has today:", "baseline recordings"),
+            ("What is new, and what is gone since?", "baseline recordings"),
+            ("Take out what is gone, accept nothing new:", "baseline recordings --prune"),
+            ("Into a file of another name, and check against it:", "baseline recordings --baseline ci/accepted.json"),
+            ("", "check recordings --baseline ci/accepted.json"),
+        ),
+    ),
+    "config": Page(
+        "Show the configuration that is in force, or the JSON Schema of one.",
+        "A configuration is the table [tool.amplifier-doctor] of a pyproject.toml, or an amplifier-doctor.toml; the nearest one upwards "
+        "from the current folder counts. `check`, `fix` and `baseline` go by it.",
+        (
+            ("Which settings are in force, and where does each come from?", "config show"),
+            ("For an editor that completes and checks TOML by a schema:", "config schema"),
         ),
     ),
 }

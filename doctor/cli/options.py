@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from typer import Argument, BadParameter, Option
 
 from doctor.cli import completion
-from doctor.cli.settings import Gate
+from doctor.cli.configuration import Wish
+from doctor.cli.settings import Gate, split_selectors
 from doctor.findings import Severity
 from doctor.output.explain import FORMATS as TEXT_FORMATS
 from doctor.output.reporters import FORMATS as NAMES
@@ -19,15 +22,15 @@ SEVERITIES = tuple(severity.value for severity in (Severity.ERROR, Severity.WARN
 
 
 def _one_of(choices: tuple[str, ...]) -> Any:
-    def check_choice(value: str) -> str:
-        if value not in choices:
+    def check_choice(value: str | None) -> str | None:
+        if value is not None and value not in choices:
             raise BadParameter(f"{value!r} is not one of {', '.join(choices)}")
         return value
 
     return check_choice
 
 
-def choice(default: str, name: str, choices: tuple[str, ...], help: str) -> Any:
+def choice(default: str | None, name: str, choices: tuple[str, ...], help: str) -> Any:
     """An option that takes one of a few words."""
     return Option(
         default, name, metavar="|".join(choices), callback=_one_of(choices), autocompletion=completion.complete_word(choices), help=help
@@ -56,6 +59,20 @@ SELECT: Any = Option(
 IGNORE: Any = Option(
     [], "--ignore", metavar="RULES", autocompletion=completion.complete_selector, help="Leave these rules out; the longer selector wins."
 )
+EXTEND_SELECT: Any = Option(
+    [],
+    "--extend-select",
+    metavar="RULES",
+    autocompletion=completion.complete_selector,
+    help="These rules too, beside those that are selected anyway.",
+)
+CONFIG: Any = Option(
+    None, "--config", metavar="FILE", help="The configuration. Default: the nearest amplifier-doctor.toml or pyproject.toml that has one."
+)
+ISOLATED: Any = Option(False, "--isolated", help="Leave all configuration out of account.")
+BASELINE: Any = Option(None, "--baseline", metavar="FILE", help="Findings that are accepted: counted apart, and no reason to fail.")
+NO_BASELINE: Any = Option(False, "--no-baseline", help="Leave the configured baseline out of account.")
+FORCE_EXCLUDE: Any = Option(False, "--force-exclude", help="Leave out what the configuration excludes also where it is named.")
 EVENTS: Any = Option(None, "--events", metavar="FILE", help="The session's event log, if it lies elsewhere than beside the transcript.")
 NO_EVENTS: Any = Option(False, "--no-events", help="Judge by the transcript alone.")
 AS_REQUEST: Any = Option(False, "--as-request", help="Judge the transcript as a request that is sent as it is, not as a session at rest.")
@@ -68,7 +85,7 @@ FOR: Any = Option(
 )
 MODEL: Any = Option("", "--model", metavar="NAME", help="The model of the next request, for what only some models refuse.")
 HOST: Any = Option("", "--host", metavar="NAME", help="The server's name, such as api.mistral.ai: some accept more than OpenAI does.")
-FAIL_ON: Any = choice("warning", "--fail-on", SEVERITIES, "The lowest severity that makes the exit code 1.")
+FAIL_ON: Any = choice(None, "--fail-on", SEVERITIES, "The lowest severity that makes the exit code 1. Default: warning.")
 EXIT_ZERO: Any = Option(False, "--exit-zero", help="Exit with 0 in spite of findings. A job that could not be done stays 2.")
 STATISTICS: Any = Option(False, "--statistics", help="Add a table of how often each code was found.")
 NO_EXCERPT: Any = Option(False, "--no-excerpt", help="Print nothing that a row or a prompt says: for logs that others read.")
@@ -77,5 +94,20 @@ COLOR: Any = Option(None, "--color/--no-color", help="Color or not. Default: on 
 DEBUG: Any = Option(False, "--debug", help="Show the traceback of an internal error.")
 
 
-def make_gate(fail_on: str, exit_zero: bool) -> Gate:
-    return Gate(Severity(fail_on), exit_zero)
+def make_gate(fail_on: str | None, exit_zero: bool) -> Gate:
+    return Gate(Severity(fail_on) if fail_on is not None else None, exit_zero)
+
+
+def make_wish(
+    file: str | None,
+    isolated: bool,
+    extend_select: Sequence[str],
+    baseline: str | None = None,
+    no_baseline: bool = False,
+    force_exclude: bool = False,
+) -> Wish | None:
+    """None where the command line says nothing about it. Raises BadParameter: --baseline and --no-baseline together."""
+    if baseline is not None and no_baseline:
+        raise BadParameter("--baseline and --no-baseline exclude each other; leave one out")
+    wish = Wish(file, isolated, "" if no_baseline else baseline, force_exclude, split_selectors(extend_select))
+    return wish if wish != Wish() else None

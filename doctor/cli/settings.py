@@ -47,9 +47,9 @@ class Display(Record):
 
 
 class Gate(Record):
-    """When the exit code is 1."""
+    """When the exit code is 1. `fail_on`: None leaves it to the configuration, and is a warning without one."""
 
-    fail_on: Severity = Severity.WARNING
+    fail_on: Severity | None = None
     exit_zero: bool = False
 
 
@@ -70,6 +70,14 @@ def make_scope(
         raise DoctorError("usage", f"--events: there is no file {events}")
     aimed = split_selectors(wires)
     return Scope(split_selectors(select), split_selectors(ignore), False if no_events else events, as_request, aimed, model, host)
+
+
+def locate_here() -> str | None:
+    """The folder that we stand in, None where it is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
 
 
 def split_formats(values: Sequence[str], output_file: str | None) -> tuple[tuple[str, str], ...]:
@@ -159,7 +167,8 @@ def report(
     from doctor.output.summary import Totals, choose_exit_code
 
     totals = Totals()
-    options = Options(excerpt=display.excerpt, statistics=display.statistics, fail_on=gate.fail_on, **more)
+    fail_on = gate.fail_on or Severity.WARNING
+    options = Options(excerpt=display.excerpt, statistics=display.statistics, fail_on=fail_on, **more)
     outlets = open_reporters(display.formats, display.color, display.quiet, options)
     try:
         for number, (file, failures) in enumerate(outcomes, 1):
@@ -175,4 +184,4 @@ def report(
     except BaseException:
         outlets.discard()
         raise
-    return choose_exit_code(totals, fail_on=gate.fail_on, exit_zero=gate.exit_zero, pending=pending)
+    return choose_exit_code(totals, fail_on=fail_on, exit_zero=gate.exit_zero, pending=pending)

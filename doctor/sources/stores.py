@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from doctor.errors import DoctorError
 from doctor.records import Record
@@ -75,6 +75,18 @@ def _walk_folder(path: str) -> list[str]:
     if find_events(path) is not None:
         return [_find_saved(os.path.realpath(path)) or os.path.join(path, TRANSCRIPT)]
     raise DoctorError("usage", f"no {TRANSCRIPT} under {path}; name a session folder, a tree of them, or a transcript file", path)
+
+
+def walk_files(root: str, skips: Callable[[str], bool], wants: Callable[[str], bool]) -> list[str]:
+    """All files in a folder that are wanted, whatever they are called. Both functions get absolute paths; skipped folders are not entered.
+    An event log is never a transcript."""
+    logs = {os.path.basename(name) for name in EVENTS}
+    found = []
+    for folder, folders, files in os.walk(root):
+        place = os.path.abspath(folder)
+        folders[:] = sorted(name for name in folders if not skips(os.path.join(place, name)))
+        found += [os.path.join(folder, name) for name in sorted(files) if name not in logs and wants(os.path.join(place, name))]
+    return found
 
 
 def _find_saved(folder: str) -> str | None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from itertools import chain
 
+from doctor.cli.configuring import configure
 from doctor.cli.settings import Display, Gate, Scope, make_scope, repeat_options, report, split_formats, watch_log
 from doctor.errors import DoctorError
 from doctor.records import Record
@@ -13,6 +14,8 @@ from doctor.records import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import typer
+
+    from doctor.cli.configuration import Wish
 
 
 class Writing(Record):
@@ -32,17 +35,31 @@ class Writing(Record):
         return self.dry_run or self.diff
 
 
-def run_fix(paths: Sequence[str], scope: Scope, writing: Writing, display: Display, gate: Gate, debug: bool = False) -> int:
+def run_fix(
+    paths: Sequence[str],
+    scope: Scope,
+    writing: Writing,
+    display: Display,
+    gate: Gate,
+    debug: bool = False,
+    wish: Wish | None = None,
+) -> int:
     from doctor.api.fixing import fix_each
 
     _refuse_nonsense(paths, writing, display)
+    carried = (
+        *repeat_options(scope),
+        *(wish.words if wish is not None else ()),
+        *(["--unsafe"] if writing.unsafe else []),
+        *(["--recover"] if writing.recover else []),
+    )
+    scope, gate, course = configure(scope, gate, wish)
     how = {name: getattr(writing, name) for name in ("unsafe", "recover", "force", "output", "diff", "wait")}
-    each = (fix_each(path, dry_run=writing.is_pending, watch=watch_log(), debug=debug, **how, **scope._asdict()) for path in paths)
-    carried = (*repeat_options(scope), *(["--unsafe"] if writing.unsafe else []), *(["--recover"] if writing.recover else []))
+    how |= {"dry_run": writing.is_pending, "course": course, "watch": watch_log(), "debug": debug, **scope._asdict()}
     if writing.output is not None:
         carried = (*carried, "--output", writing.output)
-    return report(
-        chain.from_iterable(each),
+    code = report(
+        chain.from_iterable(fix_each(path, **how) for path in paths),
         display,
         gate,
         pending=writing.is_pending,
@@ -51,6 +68,11 @@ def run_fix(paths: Sequence[str], scope: Scope, writing: Writing, display: Displ
         show_diff=writing.diff,
         carried=carried,
     )
+    if course is not None:
+        from doctor.cli.configuration import say_notes
+
+        say_notes(course, scope.select, display, pending=writing.is_pending)
+    return code
 
 
 def _refuse_nonsense(paths: Sequence[str], writing: Writing, display: Display) -> None:
@@ -84,6 +106,7 @@ def register(app: typer.Typer) -> None:
         format: list[str] = options.FORMATS,
         output_file: str = options.OUTPUT_FILE,
         select: list[str] = options.SELECT,
+        extend_select: list[str] = options.EXTEND_SELECT,
         ignore: list[str] = options.IGNORE,
         events: str = options.EVENTS,
         no_events: bool = options.NO_EVENTS,
@@ -93,6 +116,11 @@ def register(app: typer.Typer) -> None:
         host: str = options.HOST,
         fail_on: str = options.FAIL_ON,
         exit_zero: bool = options.EXIT_ZERO,
+        config: str = options.CONFIG,
+        isolated: bool = options.ISOLATED,
+        baseline: str = options.BASELINE,
+        no_baseline: bool = options.NO_BASELINE,
+        force_exclude: bool = options.FORCE_EXCLUDE,
         no_excerpt: bool = options.NO_EXCERPT,
         quiet: bool = options.QUIET,
         color: bool = options.COLOR,
@@ -101,4 +129,5 @@ def register(app: typer.Typer) -> None:
         scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
         writing = Writing(dry_run, diff, unsafe, force, output, recover, wait)
         display = Display(split_formats(format, output_file), not no_excerpt, color, False, quiet)
-        return lambda: run_fix(paths, scope, writing, display, options.make_gate(fail_on, exit_zero), debug)
+        wish = options.make_wish(config, isolated, extend_select, baseline, no_baseline, force_exclude)
+        return lambda: run_fix(paths, scope, writing, display, options.make_gate(fail_on, exit_zero), debug, wish)

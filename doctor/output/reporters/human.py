@@ -87,13 +87,20 @@ REPORTER = Human
 def _is_worth_drawing(file: FileReport, alone: bool) -> bool:
     if file.fix is not None and (file.fix.changed or file.fix.held_back):
         return True
+    if file.accepted and is_clean(file):
+        return alone and bool(file.diagnostics)  # Whatever the verdict: what is behind it is accepted.
     return not is_clean(file) or (alone and bool(file.diagnostics)) or file.verdict not in ("resumable", "live")
 
 
 def _describe_clean(file: FileReport, options: Options) -> str:
     verdict = describe_verdict(file)
     said = "nothing to fix" if options.command == "fix" else "clean"
+    said = f"nothing new · {_count_accepted(len(file.accepted))}" if file.accepted else said
     return f"{neutralise(file.path)}: {said} · {_count_rows(file)} · {verdict}"
+
+
+def _count_accepted(number: int) -> str:
+    return f"{count_of(number, 'finding')} accepted by the baseline"
 
 
 def _count_rows(file: FileReport) -> str:
@@ -110,7 +117,7 @@ def describe_totals(totals: Totals, options: Options) -> str:
     elif totals.safe_fixes:
         parts.append(count_of(totals.safe_fixes, "safe fix"))
     if totals.accepted:
-        parts.append(f"{count_of(totals.accepted, 'finding')} accepted by the baseline")
+        parts.append(_count_accepted(totals.accepted))
     if totals.failures:
         parts.append(f"{count_of(totals.failures, 'path')} could not be judged")
     return " · ".join(part for part in parts if part)
@@ -128,6 +135,8 @@ def _draw_file(file: FileReport, options: Options, console: Console) -> list[Tex
         if file.diagnostics and file.fix.changed:
             lines += [Text(""), Text("left after it:" if not options.dry_run else "would be left after it:", "bold")]
     lines += draw_findings(file.diagnostics, file.path, options, console, () if file.format == "request" else file.targets or WIRES)
+    if file.accepted:
+        lines += [Text(""), Text(f"{_count_accepted(len(file.accepted))}, not shown", "dim")]
     lines += [Text(""), *_draw_wires(file, options, console), *hang(_draw_verdict(file), 2, console, options.width)]
     command = _suggest_after_fix(file, options) if file.fix is not None else suggest_next(file, options)
     if command:
