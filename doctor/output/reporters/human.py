@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from doctor.findings import FileReport
 from doctor.model import RECORDS
+from doctor.output.headline import compose_heading, count_rows
 from doctor.output.options import Options
 from doctor.output.reporters import Reporter
 from doctor.output.summary import Totals, is_clean
 from doctor.output.text import (
     count_of,
-    cut,
     defuse,
     join_counts,
     make_plain,
     name_view,
     neutralise,
     say,
-    shorten_path,
     speaks_unicode,
     write_command,
 )
@@ -58,7 +57,7 @@ class Human(Reporter):
 
     def finish(self, totals: Totals) -> None:
         if self.waiting is not None and _is_worth_drawing(self.waiting, alone=True):
-            self._draw(self.waiting)
+            self._show(self.waiting)
         elif self.waiting is not None:
             say(self.stream, defuse(_describe_clean(self.waiting, self.options)))
         elif self.files:
@@ -68,6 +67,16 @@ class Human(Reporter):
 
             for line in list_statistics(totals):
                 say(self.stream, line)
+
+    def _show(self, file: FileReport) -> None:
+        """A lone file: a sound one with notes is written plainly where no color is wanted."""
+        from doctor.output.notes import write_notes
+
+        lines = write_notes(file, self.options._replace(width=max(NARROWEST, self.options.width)))
+        if lines is None:
+            self._draw(file)
+        for line in lines or ():
+            say(self.stream, line)
 
     def _draw(self, file: FileReport) -> None:
         if self.console is None:
@@ -96,15 +105,11 @@ def _describe_clean(file: FileReport, options: Options) -> str:
     verdict = describe_verdict(file)
     said = "nothing to fix" if options.command == "fix" else "clean"
     said = f"nothing new · {_count_accepted(len(file.accepted))}" if file.accepted else said
-    return f"{neutralise(file.path)}: {said} · {_count_rows(file)} · {verdict}"
+    return f"{neutralise(file.path)}: {said} · {count_rows(file)} · {verdict}"
 
 
 def _count_accepted(number: int) -> str:
     return f"{count_of(number, 'finding')} accepted by the baseline"
-
-
-def _count_rows(file: FileReport) -> str:
-    return count_of(file.rows, "request body", "request bodies") if file.format == "request" else count_of(file.rows, "row")
 
 
 def describe_totals(totals: Totals, options: Options) -> str:
@@ -129,7 +134,7 @@ def _draw_file(file: FileReport, options: Options, console: Console) -> list[Tex
     from doctor.output.finding import draw_findings, hang
     from doctor.output.outcome import draw_outcome
 
-    lines = _draw_heading(file, options)
+    lines = [Text.assemble(*pieces) for pieces in compose_heading(file, options)]
     if file.fix is not None:
         lines += draw_outcome(file, options, console)
         if file.diagnostics and file.fix.changed:
@@ -157,24 +162,6 @@ def _draw_wires(file: FileReport, options: Options, console: Console) -> list[Te
             Text.assemble((f"  {wire} may refuse it: ", "bold"), f"it depends on {neutralise(depends)}"), 9, console, options.width
         )
     return lines
-
-
-def _draw_heading(file: FileReport, options: Options) -> list[Text]:
-    from rich.text import Text
-
-    if file.format == "request":
-        events = ""
-    elif file.events_path == file.path != "":
-        events = "turns in its rows"
-    elif file.events_path:
-        events = f"{file.events_path.replace(chr(92), '/').rsplit('/', 1)[-1]} {count_of(file.event_lines, 'line')}"
-    else:
-        events = "events not read" if "--no-events" in options.carried else "no event log"
-    facts = " · ".join(fact for fact in (file.format or "unknown format", _count_rows(file), neutralise(events)) if fact)
-    path = shorten_path(file.path, max(24, options.width - len(facts) - 3))
-    if len(path) + len(facts) + 3 <= options.width:
-        return [Text.assemble((path, "bold underline"), "   ", (facts, "dim"))]
-    return [Text(shorten_path(file.path, options.width), "bold underline"), Text(f"  {cut(facts, options.width - 2)}", "dim")]
 
 
 def _draw_verdict(file: FileReport) -> Text:
