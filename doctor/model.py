@@ -91,6 +91,22 @@ class ShapeProblem(NamedTuple):
     where: str = ""
 
 
+class StoreProblem(NamedTuple):
+    """Something wrong with how a store links its records, which the rows alone don't show. `kind` names the rule that reports it.
+
+    `line` is a line of the transcript, None for the session as a whole; `related` are (line, label). `is_note`: history, or good to know.
+    """
+
+    kind: str
+    line: int | None
+    message: str
+    related: tuple[tuple[int, str], ...] = ()
+    ids: tuple[str, ...] = ()
+    is_doubtful: bool = False
+    is_note: bool = False
+    why: str = ""
+
+
 class Source(Protocol):
     """Bytes that can be read twice: a file, bytes in memory, or a planned file that is not written yet."""
 
@@ -113,6 +129,7 @@ class Transcript:
         "blank_lines",
         "ends_with_eol",
         "eol",
+        "form",
         "format",
         "line_problems",
         "messages",
@@ -122,6 +139,7 @@ class Transcript:
         "shape_problems",
         "source",
         "starts",
+        "store_problems",
         "unusual",
     )
 
@@ -144,6 +162,9 @@ class Transcript:
         """Indexes of messages that are placeholders or invented replies, have flags, or are not spelled as the client spells them."""
         self.eol = b"\n"
         self.ends_with_eol = True
+        self.form: Any = None
+        """A doctor.forms.Form where rows are not lines of JSON in the client's own neutral shape; None for those that are."""
+        self.store_problems: list[StoreProblem] = []
         self._index_of_line: dict[int, int] | None = None
 
     @property
@@ -159,7 +180,9 @@ class Transcript:
         return raw[:-1] if raw.endswith(b"\n") else raw
 
     def read_row(self, line: int) -> Any:
-        """The parsed row of a line, read again from disk; None where the line is not JSON."""
+        """The parsed row of a line, read again from disk; None where the line is not JSON. In Amplifier's shape, whatever the format."""
+        if self.form is not None:
+            return self.form.read_row(self, line)
         import json
 
         try:

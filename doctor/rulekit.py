@@ -35,7 +35,7 @@ __all__ = [
     "SPELLED_FOREIGN", "SPELLED_IN_LIST", "SPELLINGS_DISAGREE", "UNSIGNED_THINKING", "CallPair", "Confidence", "Edit", "EventLog",
     "Execution", "FileSpan", "Finding", "Fix", "Interval", "LineOf", "Message", "Overlap", "Related", "Request", "ResultSite", "Rule",
     "Safety", "Session", "Severity", "ToolCall", "ToolResult", "ToolRun", "Transcript", "between", "evidence", "examples", "moves",
-    "placeholders", "refusals", "resuming", "rewrites", "row_number", "rule", "short_id", "write_row",
+    "placeholders", "refusals", "report_problems", "resuming", "rewrites", "row_number", "rule", "short_id", "write_row",
 ]  # fmt: skip
 
 Example = str | bytes | Mapping[str, str | bytes]
@@ -71,6 +71,22 @@ def rule(
         return Rule(code, name, severity, check, bad, good, documentation, check.__module__)
 
     return make
+
+
+def report_problems(session: Session, kind: str) -> Iterator[Finding]:
+    """What the format found wrong with the links between records, under the one rule that reports this kind."""
+    for problem in session.transcript.store_problems:
+        if problem.kind == kind:
+            yield Finding(
+                problem.line,
+                problem.message,
+                None,
+                tuple(Related(line, label) for line, label in problem.related),
+                problem.ids,
+                confidence=Confidence.POSSIBLE if problem.is_doubtful else Confidence.CONFIRMED,
+                at_most=Severity.INFO if problem.is_note else None,
+                why=problem.why,
+            )
 
 
 def row_number(line: int) -> int:

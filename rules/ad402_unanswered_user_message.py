@@ -4,7 +4,8 @@
 Nothing is refused: the model sees the message with the next prompt. But the user may wait for an answer that will not come.
 
 ## How it happens
-The execution failed, was cancelled or died before it replied, or a reply to another message came in its place.
+The execution failed, was cancelled or died before it replied, or a reply to another message came in its place. Stores that note which
+message a reply answers (OpenCode's `parentID`) prove it.
 
 ## How it is fixed
 It is only reported: ask again. It is a warning where another message of the same turn was answered instead, else information.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Finding, Related, Session, Severity, examples, rule
+from doctor.rulekit import Confidence, Finding, Related, Session, Severity, examples, report_problems, rule
 
 BAD = {
     "transcript.jsonl": examples.user("hi"),
@@ -25,6 +26,7 @@ GOOD = examples.user("hi") + examples.reply("hello")
 
 @rule(code="AD402", name="unanswered-user-message", severity=Severity.WARNING, bad=BAD, good=GOOD)
 def find_unanswered_message(session: Session) -> Iterator[Finding]:
+    yield from report_problems(session, "unanswered")
     messages = session.transcript.messages
     log = session.events
     ended = {execution.text_key: execution for execution in log.executions} if log is not None else {}

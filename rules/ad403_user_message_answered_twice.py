@@ -1,13 +1,14 @@
-"""One user message has the same reply twice.
+"""One user message has the same reply twice, or was answered to the end more than once.
 
 ## Why it matters
 The model reads its own answer twice, and another message may have got none.
 
 ## How it happens
-Two executions answered from the same history, or a reply was saved again.
+Two executions answered from the same history, or a reply was saved again. Where the store notes which message a reply answers
+(OpenCode's `parentID`), it is proved by that; otherwise only replies that say the same count.
 
 ## How it is fixed
-It is only reported: both replies are recorded. Two replies that differ say nothing by themselves; a turn may write several.
+It is only reported: both replies are recorded. Without such links two replies that differ say nothing; a turn may write several.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from doctor.rulekit import Finding, Related, Session, Severity, examples, rule
+from doctor.rulekit import Finding, Related, Session, Severity, examples, report_problems, rule
 
 USER = examples.user("where is it?")
 REPLY = examples.reply("It is in the drawer.")
@@ -25,6 +26,7 @@ GOOD = USER + REPLY + USER + REPLY
 
 @rule(code="AD403", name="user-message-answered-twice", severity=Severity.WARNING, bad=BAD, good=GOOD)
 def find_double_reply(session: Session) -> Iterator[Finding]:
+    yield from report_problems(session, "answered-twice")
     messages = session.transcript.messages
     for turn in session.turns:
         if len(turn.replies) < 2:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Finding, Overlap, Related, Session, Severity, evidence, examples, rule
+from doctor.rulekit import Confidence, EventLog, Finding, Overlap, Related, Session, Severity, evidence, examples, rule
 
 TRANSCRIPT = examples.user("slow") + examples.user("quick")
 FIRST = examples.event(0, "execution:start", prompt="slow") + examples.event(1, "tool:pre", tool_name="bash", tool_call_id="a")
@@ -34,14 +34,15 @@ def find_overlaps(session: Session) -> Iterator[Finding]:
         return
     at_most = None if evidence.bears_trace(session) else Severity.INFO
     for overlap in log.overlaps:
-        yield describe(overlap, at_most)
+        yield describe(log, overlap, at_most)
 
 
-def describe(overlap: Overlap, at_most: Severity | None) -> Finding:
+def describe(log: EventLog, overlap: Overlap, at_most: Severity | None) -> Finding:
     older, newer = overlap.older, overlap.newer
     is_certain = overlap.confidence == "confirmed"
     verb = "ran" if is_certain else "may have run"
-    message = f"two executions {verb} at the same time: {evidence.describe_execution(older)} and {evidence.describe_execution(newer)}"
+    message = f"two executions {verb} at the same time: "
+    message += f"{evidence.describe_execution(older, log)} and {evidence.describe_execution(newer, log)}"
     if is_certain:
         ends = [part.end_time if part.end_line >= 0 else part.last_time for part in (older, newer)]
         message += f", from {evidence.clock_time(newer.start_time)} to {evidence.clock_time(min(ends))}"

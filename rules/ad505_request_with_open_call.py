@@ -50,12 +50,14 @@ def describe(log: EventLog, start_line: int, requests: list[Request], at_most: S
     request = next((request for request in requests if request.error_line >= 0), requests[0])
     names = ", ".join(f"{log.runs[call_id].name or 'a call'} ({short_id(call_id)})" for call_id in request.open_calls)
     prompt = next((execution.prompt for execution in log.executions if execution.start_line == start_line), "")
-    message = f"request (event {request.line + 1}) of {evidence.quote(prompt)} left while {names} of another execution was still running"
+    message = f"request ({evidence.name_line(log, request.line)}) of {evidence.quote(prompt)} left while {names} of another execution was still running"
     if request.error_line >= 0:
         error = request.error if len(request.error) <= LONGEST_ERROR else request.error[: LONGEST_ERROR - 1] + "…"
         message += f" and was refused: {error}" if error else " and was refused"
+        message += " (the result was stored by then: an older state was sent)" if request.was_stale else ""
     else:
-        message += "; the provider layer put a stand-in for its result into the request"
+        layer = "client" if log.source is None else "provider layer"
+        message += f"; the {layer} put a stand-in for its result into the request"
     related = [Related(request.line, "the request", "events")]
     for call_id in request.open_calls:
         run = log.runs[call_id]

@@ -104,6 +104,12 @@ def tell_wires(provider: str, model: str) -> tuple[str, ...]:
 
 def judge_session(session: Session) -> Mapping[str, WireVerdict]:
     """The answer of every wire, also of those that are no targets: a reader wants to know where a session could go on."""
+    form = session.transcript.form
+    if form is not None:
+        from doctor.pairing import pair_calls
+
+        sent = form.as_sent(session.transcript)
+        session = session.with_transcript(sent, pair_calls(sent.messages))
     if is_plainly_accepted(session):
         return _SOUND
     from doctor.analysis.wires.shape import Settings

@@ -35,7 +35,7 @@ def reread_edited(session: Session, source: PiecedSource, runs: Sequence[KeptRun
     """As doctor.sources.session.reread_session. `runs` are the lines of `session` that stayed, as apply_and_trace tells them."""
     old = session.transcript
     reader = detect_format(source, old.path)
-    if old.format != reader.NAME or old.shape_problem_count > MOST_SHAPE_PROBLEMS:
+    if old.format != reader.NAME or old.form is not None or old.shape_problem_count > MOST_SHAPE_PROBLEMS:
         return reread_session(session, source)
     known = [trim_run(old, run) for run in runs if run.stop - run.old > 2]
     regions = list_regions(old, source, known)

@@ -46,7 +46,8 @@ def read_session(
     metadata = read_metadata(folder) if folder else Metadata(None, "")
     session_id = _find_session_id(path, folder, metadata)
     log = _read_event_log(folder, events, session_id, metadata)
-    transcript = detect_format(source, path).read_transcript(source, path)
+    reader = detect_format(source, path)
+    transcript = reader.read_transcript(source, path)
     liveness = Liveness(False, "")
     if folder:
         from doctor.sources.liveness import probe_liveness
@@ -65,25 +66,27 @@ def read_session(
         )
         if not liveness.is_live and _has_changed(source):
             liveness = Liveness(True, "somebody wrote to it while it was read")
-    return Session(
-        transcript,
-        pair_calls(transcript.messages),
-        events=log,
-        metadata=metadata.value,
-        metadata_problem=metadata.problem,
-        folder=folder,
-        session_id=session_id,
-        liveness=liveness,
-        as_request=as_request,
-        rewound=bool(folder) and _was_rewound(folder),
-        unsaved=unsaved,
-        load_backup=lambda: _read_backup(path, ".backup") if folder else None,
-        load_pending=lambda: _read_backup(path, ".append-pending") if folder else None,
-        read_recorded=_read_recorded if log is not None else None,
-        read_turn=_read_turn if log is not None else None,
-        recover=recover,
-        find_sibling=(lambda other: find_sibling(folder, other)) if folder else None,
-    )
+    beside = {
+        "events": log,
+        "metadata": metadata.value,
+        "metadata_problem": metadata.problem,
+        "folder": folder,
+        "session_id": session_id,
+        "liveness": liveness,
+        "as_request": as_request,
+        "rewound": bool(folder) and _was_rewound(folder),
+        "unsaved": unsaved,
+        "load_backup": lambda: _read_backup(path, ".backup") if folder else None,
+        "load_pending": lambda: _read_backup(path, ".append-pending") if folder else None,
+        "read_recorded": _read_recorded if log is not None else None,
+        "read_turn": _read_turn if log is not None else None,
+        "recover": recover,
+        "find_sibling": (lambda other: find_sibling(folder, other)) if folder else None,
+    }
+    describe = getattr(reader, "describe_session", None)
+    if describe is not None:
+        beside |= describe(transcript, path)
+    return Session(transcript, pair_calls(transcript.messages), **beside)
 
 
 def is_unsaved(path: str) -> bool:

@@ -11,6 +11,7 @@ from doctor.model import Source
 
 ROWS_LOOKED_AT = 20
 FIRST_KEY = b'{"role":'
+HEAD_LENGTH = 512
 ROLE_COMES_FIRST = 80
 """Bytes of a row in which a transcript names the role: what has it there is no body over several lines, however damaged."""
 
@@ -27,6 +28,11 @@ def detect_format(source: Source, path: str) -> ModuleType:
     if source.read(0, len(FIRST_KEY)) == FIRST_KEY:
         # Every client that writes such rows begins them like this, and the file need not be opened and buffered a second time.
         return amplifier
+    head = source.read(0, HEAD_LENGTH)
+    if b'"info"' in head and is_export(head):
+        from doctor.sources.formats import opencode
+
+        return opencode
     with source.open() as stream:
         for number, raw in zip(range(ROWS_LOOKED_AT), stream, strict=False):
             try:
@@ -45,6 +51,16 @@ def detect_format(source: Source, path: str) -> ModuleType:
                 return _load_request()
             refuse_foreign(row, path)
     return amplifier
+
+
+def is_export(head: bytes) -> bool:
+    """Whether a file begins as OpenCode's exports do, with the session's own record, perhaps behind a line that the client said meanwhile."""
+    body = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if body[:1] not in (b"{", b"["):
+        noise, brace, rest = body.partition(b"{")
+        body = brace + rest if b'"' not in noise else b""
+    name, _, value = body[1:].lstrip().partition(b":")
+    return body[:1] == b"{" and name.strip() == b'"info"' and value.lstrip()[:1] == b"{"
 
 
 def _load_request() -> ModuleType:

@@ -1,0 +1,27 @@
+"""What a format has to say for itself where its records are no lines: how one is read, sent, named, mended, and proved not to be lost."""
+
+# No postponed annotations: see doctor/model.py.
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from doctor.findings import Finding
+from doctor.model import Transcript
+
+
+class Form(NamedTuple):
+    """Everything takes the Transcript (or the Session around it), so that one Form serves a file as it is and as it is planned."""
+
+    read_row: Callable[[Transcript, int], Any]
+    """The record that begins on a line, in Amplifier's shape: role, content blocks, tool_calls."""
+    name_row: Callable[[Transcript, int], str]
+    """The store's own id of that record, "" when it has none."""
+    place_row: Callable[[Transcript, int], int]
+    """The byte at which it begins."""
+    count_rows: Callable[[Transcript], int]
+    as_sent: Callable[[Transcript], Transcript]
+    """The conversation as the client would send it: what it leaves out is gone, what it completes is complete."""
+    adapt: Callable[[Any, str, Finding], Finding | None]
+    """(session, code, finding) -> the finding as it holds for this format, with a fix of this format; None where it does not hold."""
+    find_loss: Callable[[Transcript, Transcript], str]
+    """Why a planned file would lose something recorded, "" when it would not."""

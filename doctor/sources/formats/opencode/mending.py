@@ -1,0 +1,191 @@
+"""What findings mean for OpenCode, and its own fixes: spans of the export's text are replaced, everything else keeps its bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from doctor.findings import Confidence, Edit, Finding, Fix, Safety, Severity
+from doctor.model import Transcript
+from doctor.placeholders import MARK
+from doctor.session import Session
+from doctor.sources.formats.opencode.document import Member, measure_bytes, scan_list, scan_object
+from doctor.sources.formats.opencode.entries import OPEN, Entry, Tool
+from doctor.sources.formats.opencode.values import get_list, get_object
+
+if TYPE_CHECKING:
+    from doctor.sources.formats.opencode import Contents
+
+MISSING_RESULT = "AD301"
+PREFILL = "AD401"
+INTERRUPTED = "Tool execution was interrupted"
+"""How the client words it: in brackets inside V1's requests, and at the beginning of what V2 stores."""
+
+
+class Splice(NamedTuple):
+    """The bytes [start, stop) of the file, and what stands there instead."""
+
+    start: int
+    stop: int
+    text: bytes
+
+
+def adapt(contents: Contents, session: Session, code: str, finding: Finding) -> Finding | None:
+    """The finding as it holds here. Fixes that move or write rows of lines can't be used: an open call is ended in its own part."""
+    if code == PREFILL and finding.confidence is Confidence.POSSIBLE and not session.as_request:
+        # Which reply answers which prompt is known here, and prompts that come in meanwhile are answered together.
+        return None
+    if code != MISSING_RESULT or finding.where != "transcript" or finding.line is None:
+        return finding._replace(fix=None)
+    place = contents.find(finding.line)
+    if place is None or finding.at_most is Severity.INFO:
+        return finding._replace(fix=None)
+    entry = contents.entries[place]
+    tool = next((tool for tool in entry.tools if tool.call_id in finding.ids and tool.is_open), None)
+    fix = end_call(contents, session.transcript, place, tool) if tool is not None else None
+    message = finding.message.removesuffix(": the turn was interrupted")
+    said = f"{message}: it is still marked as {tool.status}; the client tells the model that it was interrupted" if tool else message
+    return finding._replace(message=said, fix=fix, at_most=Severity.WARNING)
+
+
+def end_call(contents: Contents, transcript: Transcript, place: int, tool: Tool) -> Fix | None:
+    """A fix that ends an open call as an error, in the client's words and marked, and its message with it where that is open too."""
+    entry, record = contents.entries[place], contents.document.records[place]
+    generation = contents.document.generation
+    text = transcript.source.read(record.start, record.stop - record.start).decode("utf-8", "surrogateescape")
+    moment = max([entry.created, entry.completed, entry.last, *(max(one.ran, one.ended) for one in entry.tools)])
+    try:
+        spans = _find_spans(text, tool, generation)
+        value = json.loads(text)
+    except (ValueError, LookupError):
+        return None
+    part = [one for one in get_list(value, "parts" if generation == 1 else "content") if isinstance(one, dict)][tool.place]
+    changes: list[tuple[Member, Any]] = [(spans["state"], end_state(part, generation, moment, entry))]
+    if generation == 2:
+        changes.append((spans["tool.time"], get_object(part, "time") | {"completed": moment}))
+    if not entry.completed and "time" in spans:
+        time = get_object(get_object(value, "info") if generation == 1 else value, "time")
+        changes.append((spans["time"], time | {"completed": moment}))
+    splices = _write(transcript, record.start, text, changes)
+    title = f"end {tool.name} ({tool.call_id}) in row {entry.line + 1} as interrupted, marked, in the client's words"
+    return Fix(title, Safety.SAFE, tuple(_cut_edits(transcript, splices)), (), "placeholder")
+
+
+def end_state(part: dict[str, Any], generation: int, moment: int, entry: Entry) -> dict[str, Any]:
+    """The state of a call that nobody will end any more. All that was recorded stays, what has no place in such a state in the mark."""
+    state = get_object(part, "state")
+    given = state.get("input")
+    was = {"status": state.get("status")}
+    was |= {key: state[key] for key in ("raw", "title") if key in state}
+    if not isinstance(given, dict):
+        was["input"] = given
+        given = _parse(given)
+    mark = {MARK: {"code": MISSING_RESULT, "from": "placeholder", "was": was}}
+    metadata = get_object(state, "metadata") | mark
+    if generation == 1:
+        start = get_object(state, "time").get("start") or entry.created
+        return {"status": "error", "input": given, "error": INTERRUPTED, "metadata": metadata, "time": {"start": start, "end": moment}}
+    rest = {key: one for key, one in state.items() if key not in ("status", "input", "metadata", "raw", "title") and one != []}
+    return {"status": "error", "input": given, "error": {"type": "aborted", "message": INTERRUPTED}, **rest, "metadata": metadata}
+
+
+def _parse(given: Any) -> dict[str, Any]:
+    try:
+        parsed = json.loads(given)
+    except (ValueError, TypeError, RecursionError):
+        return {}
+    return parsed if isinstance(parsed, dict) else {}
+
+
+def _find_spans(text: str, tool: Tool, generation: int) -> dict[str, Member]:
+    """Where in a message's text the state of a call stands, and the times of the call (V2) and of the message."""
+    members = {member.key: member for member in scan_object(text, 0)[0]}
+    parts = scan_list(text, members["parts" if generation == 1 else "content"].start)[0]
+    part = [member for member in parts if isinstance(member.value, dict)][tool.place]
+    own = {member.key: member for member in scan_object(text, part.start)[0]}
+    found = {"state": own["state"]}
+    if generation == 2:
+        found["tool.time"] = own["time"]
+    outer = {member.key: member for member in scan_object(text, members["info"].start)[0]} if generation == 1 else members
+    return found | ({"time": outer["time"]} if "time" in outer else {})
+
+
+def _write(transcript: Transcript, start: int, text: str, changes: Sequence[tuple[Member, Any]]) -> list[Splice]:
+    """New values in the style of the text around them: indented where the document is, else without white space."""
+    splices = []
+    for member, value in sorted(changes, key=lambda change: change[0].start):
+        first, stop = measure_bytes(text, [member.start, member.stop])
+        if "\n" in text[member.start : member.stop]:
+            head = text[: member.start].rpartition("\n")[2]
+            indent = head[: len(head) - len(head.lstrip())]
+            written = json.dumps(value, ensure_ascii=False, indent=2).replace("\n", "\n" + indent)
+        else:
+            written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        eol = transcript.eol.decode() or "\n"
+        splices.append(Splice(start + first, start + stop, written.replace("\n", eol).encode("utf-8", "surrogateescape")))
+    return splices
+
+
+def _cut_edits(transcript: Transcript, splices: Sequence[Splice]) -> list[Edit]:
+    """Splices as edits of whole lines: the lines that they touch, with everything else on those as it was."""
+    from bisect import bisect_right
+
+    starts, source = transcript.starts, transcript.source
+    groups: list[tuple[int, int, list[Splice]]] = []
+    for splice in splices:
+        first, last = bisect_right(starts, splice.start) - 1, bisect_right(starts, splice.stop - 1) - 1
+        if groups and first <= groups[-1][1]:
+            groups[-1] = (groups[-1][0], max(last, groups[-1][1]), [*groups[-1][2], splice])
+        else:
+            groups.append((first, last, [splice]))
+    edits = []
+    for first, last, members in groups:
+        written, place = b"", starts[first]
+        for splice in members:
+            written += source.read(place, splice.start - place) + splice.text
+            place = splice.stop
+        written += source.read(place, starts[last + 1] - place)
+        end = b"\r\n" if written.endswith(b"\r\n") else b"\n" if written.endswith(b"\n") else b""
+        edits.append(Edit(first, last + 1, (written[: len(written) - len(end)],)))
+    return edits
+
+
+def find_loss(before: Transcript, after: Transcript) -> str:
+    """Why the planned export would not hold all that the old one does: only open calls may be ended, and times added."""
+    old, new = (json.loads(one.source.read(0, one.source.size).decode("utf-8", "surrogateescape").lstrip("\ufeff")) for one in (before, after))
+    if {key: old[key] for key in old if key != "messages"} != {key: new.get(key) for key in old if key != "messages"}:
+        return "what it says about the session would change"
+    if len(old["messages"]) != len(new["messages"]):
+        return "a message would come or go"
+    for number, (one, other) in enumerate(zip(old["messages"], new["messages"], strict=True)):
+        if one != other and not _holds(one, other):
+            return f"message {number + 1} would lose something"
+    return ""
+
+
+def _holds(old: Any, new: Any) -> bool:
+    """Whether a value still holds all that it did. An open call's state may become an error that keeps what it was in its mark."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        if old.get("status") in OPEN and new.get("status") == "error" and "input" in old:
+            return _holds_state(old, new)
+        return all(key in new and _holds(value, new[key]) for key, value in old.items()) and new.keys() - old.keys() <= {"completed"}
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(_holds(one, other) for one, other in zip(old, new, strict=True))
+    return type(old) is type(new) and old == new
+
+
+def _holds_state(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    mark = get_object(get_object(new, "metadata"), MARK)
+    was = get_object(mark, "was")
+    for key, value in old.items():
+        if key == "metadata":
+            kept = get_object(new, "metadata")
+            held = isinstance(value, dict) and all(kept.get(name) == one for name, one in value.items())
+        elif key == "time":
+            held = isinstance(value, dict) and all(get_object(new, "time").get(name) == one for name, one in value.items())
+        else:
+            held = new.get(key) == value or was.get(key) == value or value == []
+        if not held:
+            return False
+    return mark.get("from") == "placeholder"
