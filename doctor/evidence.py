@@ -182,10 +182,10 @@ def describe_outcome(execution: Execution) -> str:
     return _OUTCOMES.get(execution.status, f"ended as {execution.status}" if execution.status else "ended")
 
 
-def describe_execution(execution: Execution, log: EventLog) -> str:
+def describe_execution(execution: Execution, log: EventLog | None = None) -> str:
     """«Do the slow work.» (events 17-48, ended in error)"""
     last = execution.end_line if execution.end_line >= 0 else execution.last_line
-    place = name_line(log, execution.start_line) if log.rows else f"events {execution.start_line + 1}-{last + 1}"
+    place = name_line(log, execution.start_line) if log is not None and log.rows else f"events {execution.start_line + 1}-{last + 1}"
     return f"{quote(execution.prompt)} ({place}, {describe_outcome(execution)})"
 
 

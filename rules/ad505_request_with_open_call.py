@@ -64,6 +64,6 @@ def describe(log: EventLog, start_line: int, requests: list[Request], at_most: S
         related += [Related(run.pre_line, "the open call", "events"), Related(run.end_line, "it finishes", "events")]
     for other in requests:
         related += [Related(other.error_line, "the refusal", "events")] if other.error_line >= 0 else []
-        related += [Related(other.repaired_line, "repaired in memory", "events")] if other.repaired_line >= 0 else []
+        related += [Related(other.repaired_line, "repaired in memory", "events")] if other.repaired_line not in (-1, other.line) else []
     related.sort(key=lambda row: row.line)
     return Finding(request.line, message, related=tuple(related), ids=request.open_calls, at_most=at_most, where="events")

@@ -32,6 +32,7 @@ def choice(default: str, name: str, choices: tuple[str, ...], help: str) -> Any:
 PLACES = "Transcripts, session folders, trees of them, patterns, ids of sessions or their beginnings"
 TARGETS: Any = Argument(..., metavar="PATH", help=f"{PLACES}, or - for standard input.")
 FILES: Any = Argument(..., metavar="PATH", help=f"{PLACES}.")
+SESSION: Any = Option("", "--session", metavar="ID", help="Only this session of a database that holds many; the beginning of its id will do.")
 FORMAT: Any = choice("human", "--format", FORMATS, "How to report. The exit code is the same for all.")
 TEXT_FORMAT: Any = choice("text", "--format", TEXT_FORMATS, "How to write it.")
 SELECT: Any = Option([], "--select", metavar="RULES", help="Only these rules: codes, prefixes (AD3), names or ALL; commas or repeated.")
@@ -51,6 +52,11 @@ NO_EXCERPT: Any = Option(False, "--no-excerpt", help="Print nothing that a row o
 QUIET: Any = Option(False, "--quiet", "-q", help="Print no results; the exit code says it.")
 COLOR: Any = Option(None, "--color/--no-color", help="Color or not. Default: on a terminal, unless NO_COLOR is set.")
 DEBUG: Any = Option(False, "--debug", help="Show the traceback of an internal error.")
+
+
+def choose_session(paths: list[str], session: str) -> list[str]:
+    """The paths, each narrowed to one session of the store that it names."""
+    return [f"{path}#{session}" for path in paths] if session else paths
 
 
 def make_gate(fail_on: str, exit_zero: bool) -> Gate:

@@ -40,7 +40,7 @@ def read_session(
     """
     unsaved = source is None and is_unsaved(path)
     if source is None:
-        source = MemorySource(b"") if unsaved else FileSource(path)
+        source = MemorySource(b"") if unsaved else _open_target(path) if "#" in path else FileSource(path)
     real = os.path.realpath(path) if unsaved or source.__class__ is FileSource else None
     folder = os.path.dirname(real) if real else None
     metadata = read_metadata(folder) if folder else Metadata(None, "")
@@ -86,7 +86,23 @@ def read_session(
     describe = getattr(reader, "describe_session", None)
     if describe is not None:
         beside |= describe(transcript, path)
+        if real is None and source.__class__ is not MemorySource:
+            # A session in a store that others write to; what runs in it says its own log alone.
+            from doctor.sources.liveness import probe_liveness
+
+            beside["liveness"] = probe_liveness(session_id="", log=beside["events"], now=now, state_home=None)
+        if events is False:
+            beside["events"] = None
     return Session(transcript, pair_calls(transcript.messages), **beside)
+
+
+def _open_target(path: str) -> Source:
+    """What a path with a # in it names: a session inside a store, or a file that is called like this."""
+    if os.path.lexists(path):
+        return FileSource(path)
+    from doctor.sources.formats.opencode.places import open_target
+
+    return open_target(path) or FileSource(path)
 
 
 def is_unsaved(path: str) -> bool:

@@ -34,6 +34,7 @@ def register(app: typer.Typer) -> None:
     def check(
         paths: list[str] = options.TARGETS,
         children: bool = Option(False, "--children", help="Check the sub-sessions that a session delegated to as well, and theirs."),
+        session: str = options.SESSION,
         format: str = options.FORMAT,
         select: list[str] = options.SELECT,
         ignore: list[str] = options.IGNORE,
@@ -53,4 +54,5 @@ def register(app: typer.Typer) -> None:
     ) -> Any:
         scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
         display = Display(format, not no_excerpt, color, statistics, quiet)
+        paths = options.choose_session(paths, session)
         return lambda: run_check(paths, scope, display, options.make_gate(fail_on, exit_zero), debug, children)

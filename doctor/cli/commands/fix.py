@@ -23,6 +23,7 @@ class Writing(NamedTuple):
     output: str | None = None
     recover: bool = False
     wait: float = 0.0
+    in_place: bool = False
 
     @property
     def is_pending(self) -> bool:
@@ -46,12 +47,15 @@ def run_fix(paths: Sequence[str], scope: Scope, writing: Writing, display: Displ
             output=writing.output,
             diff=writing.diff,
             wait=writing.wait,
+            in_place=writing.in_place,
             debug=debug,
             **scope._asdict(),
         )
         files += report.files
         errors += report.errors
     carried = (*repeat_options(scope), *(["--unsafe"] if writing.unsafe else []), *(["--recover"] if writing.recover else []))
+    if writing.in_place:
+        carried = (*carried, "--in-place")
     if writing.output is not None:
         carried = (*carried, "--output", writing.output)
     return finish(
@@ -69,6 +73,8 @@ def run_fix(paths: Sequence[str], scope: Scope, writing: Writing, display: Displ
 def _refuse_nonsense(paths: Sequence[str], writing: Writing, display: Display) -> None:
     if "-" in paths:
         raise DoctorError("usage", "fix needs a file that it can back up and replace; save the transcript and name that file")
+    if writing.output is not None and writing.in_place:
+        raise DoctorError("usage", "--output leaves the session alone and --in-place writes into its database; leave one out")
     if writing.output is not None and len(paths) > 1:
         raise DoctorError("usage", f"--output takes one transcript, but {len(paths)} paths were given")
     if writing.diff and not display.excerpt:
@@ -89,6 +95,8 @@ def register(app: typer.Typer) -> None:
         unsafe: bool = Option(False, "--unsafe", help="Also apply fixes that change or take out a recorded row (kept in the quarantine)."),
         recover: bool = Option(False, "--recover", help="Also put lost rows and turns back, from the client's backup or the event log."),
         force: bool = Option(False, "--force", help="Write although somebody seems to be in the session."),
+        in_place: bool = Option(False, "--in-place", help="Write into OpenCode's database (V1), while nobody has it open; backup first."),
+        session: str = options.SESSION,
         wait: float = Option(0.0, "--wait", min=0.0, metavar="SECONDS", help="Wait so long for somebody to leave the session."),
         format: str = options.FORMAT,
         select: list[str] = options.SELECT,
@@ -107,6 +115,7 @@ def register(app: typer.Typer) -> None:
         debug: bool = options.DEBUG,
     ) -> Any:
         scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
-        writing = Writing(dry_run, diff, unsafe, force, output, recover, wait)
+        writing = Writing(dry_run, diff, unsafe, force, output, recover, wait, in_place)
+        paths = options.choose_session(paths, session)
         display = Display(format, not no_excerpt, color, False, quiet)
         return lambda: run_fix(paths, scope, writing, display, options.make_gate(fail_on, exit_zero), debug)

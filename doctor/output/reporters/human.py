@@ -121,6 +121,8 @@ def _draw_heading(file: FileReport, options: Options) -> list[Text]:
 
     if file.format == "request":
         events = ""
+    elif file.events_path.startswith(f"{file.path}:"):
+        events = count_of(file.event_lines, "event")
     elif file.events_path:
         events = f"{file.events_path.replace(chr(92), '/').rsplit('/', 1)[-1]} {count_of(file.event_lines, 'line')}"
     else:

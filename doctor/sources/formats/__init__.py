@@ -29,6 +29,8 @@ def detect_format(source: Source, path: str) -> ModuleType:
         # Every client that writes such rows begins them like this, and the file need not be opened and buffered a second time.
         return amplifier
     head = source.read(0, HEAD_LENGTH)
+    if head.startswith(b"SQLite format 3"):
+        raise DoctorError("usage", f"{path} is a database; name a session in it, {path}#ses_…", path)
     if b'"info"' in head and is_export(head):
         from doctor.sources.formats import opencode
 

@@ -69,7 +69,7 @@ def read_transcript(source: Source, path: str) -> Transcript:
     transcript.store_problems = find_problems(contents)
     if belongings is not None:
         transcript.store_problems += [_place_flaw(flaw, lines) for flaw in belongings.flaws]
-        transcript.line_problems += [LineProblem(lines[one.line] if lines else 0, *one[1:]) for one in belongings.damage]
+        transcript.line_problems += [LineProblem(lines[min(one.line, len(lines) - 1)] if lines else 0, *one[1:]) for one in belongings.damage]
     transcript.form = Form(
         partial(_read_row, contents), partial(_name_row, contents), partial(_place_row, contents), lambda _: len(contents.entries),
         partial(_build_sent, contents), partial(adapt, contents), find_loss,
@@ -87,9 +87,10 @@ def describe_session(transcript: Transcript, path: str) -> dict[str, Any]:
     session_id = get_text(info, "id")
     events = belongings.events if belongings is not None else ()
     log = build_history(path, contents.entries, contents.document.generation, get_time(get_object(info, "time"), "created"), events,
-                        f"{path}:event")  # fmt: skip
+                        f"{path}:events")  # fmt: skip
     known: dict[str, Any] = {"events": log, "session_id": session_id, "folder": None, "load_backup": None, "load_pending": None}
-    return known | {"find_sibling": None, "metadata": None, "metadata_problem": "", "read_recorded": None, "read_turn": None}
+    metadata = {"provider": log.provider, "model": log.model}
+    return known | {"find_sibling": None, "metadata": metadata, "metadata_problem": "", "read_recorded": None, "read_turn": None}
 
 
 def _set_lines(transcript: Transcript, data: bytes, records: Sequence[Record]) -> list[int]:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 MISSING_RESULT = "AD301"
 PREFILL = "AD401"
+HISTORY = ("AD501", "AD505")
+OF_OTHERS = frozenset({"AD107", "AD108", "AD110", "AD503", "AD504", "AD507", "AD508", "AD601", "AD602", "AD603", "AD604"})
+"""Rules about files and habits that OpenCode does not have."""
 INTERRUPTED = "Tool execution was interrupted"
 """How the client words it: in brackets inside V1's requests, and at the beginning of what V2 stores."""
 
@@ -33,9 +36,14 @@ class Splice(NamedTuple):
 
 def adapt(contents: Contents, session: Session, code: str, finding: Finding) -> Finding | None:
     """The finding as it holds here. Fixes that move or write rows of lines can't be used: an open call is ended in its own part."""
+    if code in OF_OTHERS:
+        return None
     if code == PREFILL and finding.confidence is Confidence.POSSIBLE and not session.as_request:
         # Which reply answers which prompt is known here, and prompts that come in meanwhile are answered together.
         return None
+    if code in HISTORY:
+        # What is left of it on disk does not keep the client from going on.
+        finding = finding._replace(at_most=finding.at_most or Severity.WARNING)
     if code != MISSING_RESULT or finding.where != "transcript" or finding.line is None:
         return finding._replace(fix=None)
     place = contents.find(finding.line)
