@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule
 
 HEAD = examples.database("time_suspended")
-FAILED = "('evt_1', 'ses_1', 1, 'session.tool.failed.1', '{\"callID\": \"a\", \"error\": {\"type\": \"aborted\"}}')"
+FAILED = '(\'evt_1\', \'ses_1\', 1, \'session.tool.failed.1\', \'{"callID": "a", "error": {"type": "aborted"}}\')'
 SUCCESS = "('evt_2', 'ses_1', 2, 'session.tool.success.1', '{\"callID\": \"a\"}')"
 BAD = {"opencode.sql": HEAD + f"INSERT INTO event VALUES {FAILED}, {SUCCESS};\n"}
 GOOD = {"opencode.sql": HEAD + f"INSERT INTO event VALUES {FAILED};\n"}

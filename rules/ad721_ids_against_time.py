@@ -21,7 +21,12 @@ from doctor.rulekit import Finding, Session, Severity, examples, report_problems
 OLD, NEW = 1786706390000, 1786706400000
 USER = examples.prompt("msg_fffffe9f0001AAAAAAAAAAAAAA", "before", created=OLD)
 REPLY = examples.answer(
-    "msg_fffffedb8001AAAAAAAAAAAAAA", USER["info"]["id"], {"type": "text", "text": "Yes."}, created=OLD + 1000, completed=OLD + 2000, finish="stop"
+    "msg_fffffedb8001AAAAAAAAAAAAAA",
+    USER["info"]["id"],
+    {"type": "text", "text": "Yes."},
+    created=OLD + 1000,
+    completed=OLD + 2000,
+    finish="stop",
 )
 BAD = examples.export(USER, REPLY, examples.prompt("msg_000001300001AAAAAAAAAAAAAA", "after", created=NEW))
 GOOD = examples.export(USER, REPLY)

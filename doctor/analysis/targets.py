@@ -31,8 +31,10 @@ _OF_PROVIDER = {
     "google": (GEMINI,),
     "vertex": (GEMINI,),
     "bedrock": (ANTHROPIC, CONVERSE),
+    "amazon-bedrock": (CONVERSE,),
+    "openrouter": (OPENAI_CHAT,),
 }
-"""By the name of Amplifier's provider module without `provider-`. Bedrock is reached both ways."""
+"""By the name of Amplifier's provider module without `provider-`, which reaches Bedrock both ways, and by OpenCode's provider ids."""
 _OF_MODEL = (("claude", (ANTHROPIC,)), ("gemini", (GEMINI,)), ("gpt-", (OPENAI_RESPONSES,)), ("o1", (OPENAI_RESPONSES,)),
              ("o3", (OPENAI_RESPONSES,)), ("o4", (OPENAI_RESPONSES,)))  # fmt: skip
 _SOUND = {wire: WireVerdict(wire, ACCEPTED) for wire in WIRES}

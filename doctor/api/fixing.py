@@ -137,7 +137,9 @@ def _write_store(session: Session, plan: Plan, wish: _Wish, store: tuple[str, st
     path, session_id = store
     if os.path.isdir(path) or not wish.in_place:
         where = "" if os.path.isdir(path) else ", or write into the database with --in-place while OpenCode is closed"
-        raise DoctorError("usage", f"{session.transcript.path} is part of a store: write the session as a new export with -o FILE{where}", path)
+        raise DoctorError(
+            "usage", f"{session.transcript.path} is part of a store: write the session as a new export with -o FILE{where}", path
+        )
     if session.liveness.is_live and not wish.force:
         raise DoctorError("live", f"{session.transcript.path} is in use: {session.liveness.reason}; close OpenCode", path)
     from doctor.repair.storage.database import write_session

@@ -32,7 +32,9 @@ def choice(default: str, name: str, choices: tuple[str, ...], help: str) -> Any:
 PLACES = "Transcripts, session folders, trees of them, patterns, ids of sessions or their beginnings"
 TARGETS: Any = Argument(..., metavar="PATH", help=f"{PLACES}, or - for standard input.")
 FILES: Any = Argument(..., metavar="PATH", help=f"{PLACES}.")
-SESSION: Any = Option("", "--session", metavar="ID", help="Only this session of a database that holds many; the beginning of its id will do.")
+SESSION: Any = Option(
+    "", "--session", metavar="ID", help="Only this session of a database that holds many; the beginning of its id will do."
+)
 FORMAT: Any = choice("human", "--format", FORMATS, "How to report. The exit code is the same for all.")
 TEXT_FORMAT: Any = choice("text", "--format", TEXT_FORMATS, "How to write it.")
 SELECT: Any = Option([], "--select", metavar="RULES", help="Only these rules: codes, prefixes (AD3), names or ALL; commas or repeated.")

@@ -60,7 +60,9 @@ def copy_database(path: str) -> Copy:
         copy.remove()
         raise
     copy.remove()
-    raise DoctorError("live", f"{path} changes faster than it can be copied: somebody is writing to it; run this again when it is quiet", path)
+    raise DoctorError(
+        "live", f"{path} changes faster than it can be copied: somebody is writing to it; run this again when it is quiet", path
+    )
 
 
 def _copy_files(path: str, target: str) -> None:

@@ -131,7 +131,9 @@ def _open_alone(path: str) -> Iterator[sqlite3.Connection]:
 def _explain(path: str, error: sqlite3.Error) -> DoctorError:
     said = str(error)
     if "locked" in said or "busy" in said:
-        return DoctorError("live", f"{path} is locked: another process has it open; close OpenCode and run this again; nothing was changed", path)
+        return DoctorError(
+            "live", f"{path} is locked: another process has it open; close OpenCode and run this again; nothing was changed", path
+        )
     if "readonly" in said:
         return DoctorError("unwritable", f"can't write {path}: it is read-only; write an export with -o FILE instead", path)
     return DoctorError("unwritable", f"can't write {path}: {said}; nothing was changed", path)
@@ -140,7 +142,9 @@ def _explain(path: str, error: sqlite3.Error) -> DoctorError:
 def _require_sound(connection: sqlite3.Connection, path: str) -> None:
     found = [str(row[0]) for row in connection.execute(f"PRAGMA {SAFE}(1)")]
     if found != ["ok"]:
-        raise DoctorError("unwritable", f"{path} fails SQLite's integrity check ({found[0]}): it is not written; save it with .recover first", path)
+        raise DoctorError(
+            "unwritable", f"{path} fails SQLite's integrity check ({found[0]}): it is not written; save it with .recover first", path
+        )
 
 
 def _pin(connection: sqlite3.Connection, path: str, changes: list[RowChange]) -> tuple[RowChange, ...]:

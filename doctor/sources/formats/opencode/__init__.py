@@ -69,7 +69,9 @@ def read_transcript(source: Source, path: str) -> Transcript:
     transcript.store_problems = find_problems(contents)
     if belongings is not None:
         transcript.store_problems += [_place_flaw(flaw, lines) for flaw in belongings.flaws]
-        transcript.line_problems += [LineProblem(lines[min(one.line, len(lines) - 1)] if lines else 0, *one[1:]) for one in belongings.damage]
+        transcript.line_problems += [
+            LineProblem(lines[min(one.line, len(lines) - 1)] if lines else 0, *one[1:]) for one in belongings.damage
+        ]
     transcript.form = Form(
         partial(_read_row, contents), partial(_name_row, contents), partial(_place_row, contents), lambda _: len(contents.entries),
         partial(_build_sent, contents), partial(adapt, contents), find_loss,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from doctor.model import ShapeProblem, StoreProblem
 from doctor.sources.formats.opencode.entries import Entry
-from doctor.sources.formats.opencode.identifiers import find_id_problems
+from doctor.sources.formats.opencode.identifiers import SILENCED, find_id_problems
 from doctor.sources.formats.opencode.values import get_list, get_object, get_text, write_clock
 
 if TYPE_CHECKING:
@@ -28,7 +28,11 @@ def find_problems(contents: Contents) -> list[StoreProblem]:
     found = [*_find_foreign(entries, get_text(info, "id")), *_find_repeated(entries), *_find_empty(entries, generation)]
     found += _find_compactions(entries, generation)
     if generation == 1:
-        found += [*_find_unanswered(entries), *_find_doubles(entries), *_find_interleaved(entries), *find_id_problems(entries, info)]
+        disordered = [*find_id_problems(entries, info)]
+        # What ids that run against time explain is not said twice.
+        silenced = {line for problem in disordered for line, label in problem.related if label == SILENCED}
+        found += [problem for problem in _find_unanswered(entries) if problem.line not in silenced]
+        found += [*_find_doubles(entries), *_find_interleaved(entries), *disordered]
     found += _find_revert(info, entries)
     return sorted(found, key=lambda problem: (problem.line is None, problem.line or 0))
 
@@ -42,7 +46,9 @@ def find_shape_problems(value: Any, entry: Entry, generation: int) -> list[Shape
         return [ShapeProblem(line, "content", "the message has no info, or no list of parts")]
     problems = []
     if entry.kind == "other" and generation == 1:
-        problems.append(ShapeProblem(line, "role", f"info.role is {get_text(value['info'], 'role')!r}, not one of user, assistant", "info.role"))
+        problems.append(
+            ShapeProblem(line, "role", f"info.role is {get_text(value['info'], 'role')!r}, not one of user, assistant", "info.role")
+        )
     if not entry.id:
         problems.append(ShapeProblem(line, "content", "the message has no id", "info.id" if generation == 1 else "id"))
     if not entry.created:
@@ -84,7 +90,8 @@ def _find_empty(entries: Sequence[Entry], generation: int) -> Iterator[StoreProb
         if not entry.is_assistant or entry.tools or not (entry.completed or entry.error):
             continue
         said = [part for part in entry.parts if part not in AGENT_PARTS and part != "reasoning"]
-        if generation == 1 and entry.is_aborted and not said and any(part in ("patch", "step-finish") for part in entry.parts):
+        blank = bool(said) and all(part == "empty-text" for part in said)
+        if generation == 1 and entry.is_aborted and (blank or (not said and any(part in ("patch", "step-finish") for part in entry.parts))):
             text = f"{entry.id} was aborted before it said anything, and holds {', '.join(entry.parts)}: some versions send it as an empty message"
             yield StoreProblem(EMPTY, entry.line, text, is_doubtful=True)
         elif generation == 1 and not entry.parts and not entry.error and entry.finish:

@@ -22,7 +22,11 @@ from doctor.sources.formats.opencode.values import get_object, get_time, write_t
 
 SESSIONS = ("session_v2", "session")
 CLAIMS = ("execution_claimed_at", "time_suspended")
-NEEDED = {"message": ("id", "session_id", "data"), "part": ("id", "message_id", "data"), "session_message": ("id", "session_id", "type", "data")}
+NEEDED = {
+    "message": ("id", "session_id", "data"),
+    "part": ("id", "message_id", "data"),
+    "session_message": ("id", "session_id", "type", "data"),
+}
 MOST_COMPLAINTS = 3
 JSON_COLUMNS = ("metadata", "revert", "permission", "model", "summary_diffs")
 
@@ -262,11 +266,15 @@ def _find_flaws(database: Database, session: dict[str, Any]) -> Iterable[Flaw]:
             twins = database.ask("SELECT id FROM project WHERE worktree = ? AND id <> ?", rows[0][0], project)
             if twins and project != "global":
                 others = ", ".join(str(row[0]) for row in twins[:3])
-                said = f"its project {project} is one of several for the same folder (also {others}): a list that goes by the other lacks it"
+                said = (
+                    f"its project {project} is one of several for the same folder (also {others}): a list that goes by the other lacks it"
+                )
                 yield Flaw("hidden-session", None, said, is_doubtful=True)
     claim = next((session[column] for column in CLAIMS if isinstance(session.get(column), int) and session[column]), None)
     if claim is not None:
-        said = f"an execution of this session is claimed since {write_time(claim)}; by whom is not recorded, and a claim outlives its process"
+        said = (
+            f"an execution of this session is claimed since {write_time(claim)}; by whom is not recorded, and a claim outlives its process"
+        )
         yield Flaw("claimed-session", None, said, is_note=True)
     yield from _find_discarded(database, str(session["id"]))
 

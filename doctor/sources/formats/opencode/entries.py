@@ -38,8 +38,9 @@ class Entry(NamedTuple):
     """One stored message. `kind`: user, synthetic, assistant, summary, compaction, idle, system, shell, other.
 
     `parent` is the message that it answers (V1). `completed` is 0 while it is open; `error` is what the client noted, with `refusal` the
-    provider's own words. `parts` are the types of its parts, `root` the folder that its process worked in. `tail` of a V1 compaction:
-    the message from which on the old conversation stays.
+    provider's own words. `parts` are the types of its parts ("empty-text" for a text without any), `root` the folder that its process worked in. `tail` of a V1 compaction:
+    the message from which on the old conversation stays. `status`: of a compaction or a shell, the outcome of an idle mark, "compaction" for
+    a V1 message that asks for one, "moved" for a change of place.
     """
 
     line: int
@@ -85,7 +86,7 @@ def read_entry(value: Any, generation: int, line: int) -> Entry:
 def _read_first(value: Any, line: int) -> Entry:
     info, parts = get_object(value, "info"), [part for part in get_list(value, "parts") if isinstance(part, dict)]
     time, error = get_object(info, "time"), get_object(info, "error")
-    kinds = tuple(get_text(part, "type") for part in parts)
+    kinds = tuple(_name_part(part) for part in parts)
     role = get_text(info, "role")
     kind = {"user": "user", "assistant": "summary" if info.get("summary") is True else "assistant"}.get(role, "other")
     texts = [part for part in parts if part.get("type") == "text"]
@@ -118,6 +119,12 @@ def _read_first(value: Any, line: int) -> Entry:
     )
 
 
+def _name_part(part: dict[str, Any]) -> str:
+    """The type of a part; "empty-text" for a text that says nothing."""
+    kind = get_text(part, "type")
+    return "empty-text" if kind == "text" and not get_text(part, "text") else kind
+
+
 def _read_first_tool(part: dict[str, Any], place: int) -> Tool:
     state = get_object(part, "state")
     time, metadata = get_object(state, "time"), get_object(state, "metadata")
@@ -126,7 +133,15 @@ def _read_first_tool(part: dict[str, Any], place: int) -> Tool:
     status = get_text(state, "status")
     ended = get_time(time, "end")
     return Tool(
-        get_text(part, "callID"), get_text(part, "tool"), status, get_time(time, "start"), ended, place, hosted, swept, _find_maker(metadata)
+        get_text(part, "callID"),
+        get_text(part, "tool"),
+        status,
+        get_time(time, "start"),
+        ended,
+        place,
+        hosted,
+        swept,
+        _find_maker(metadata),
     )
 
 
@@ -153,7 +168,7 @@ def _read_second(value: Any, line: int) -> Entry:
         root="",
         provider=get_text(model, "providerID"),
         model=get_text(model, "id"),
-        status=get_text(value, "status") or get_text(value, "outcome"),
+        status="moved" if kind == "location-switched" else get_text(value, "status") or get_text(value, "outcome"),
         tail="",
         last=0,
     )

@@ -51,7 +51,9 @@ def load_session(storage: str, session_id: str) -> StoreSource:
         info = json.loads(_read(row.path))
     except (ValueError, RecursionError) as error:
         how = "empty (0 bytes)" if not os.path.getsize(row.path) else "no JSON"
-        raise DoctorError("unreadable", f"{row.path} is {how}: the session's own record is lost; bring it back from a copy", row.path) from error
+        raise DoctorError(
+            "unreadable", f"{row.path} is {how}: the session's own record is lost; bring it back from a copy", row.path
+        ) from error
     if not isinstance(info, dict):
         raise DoctorError("unreadable", f"{row.path} is no session: an object is expected", row.path)
     named = get_text(info, "id")

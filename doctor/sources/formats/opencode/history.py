@@ -14,13 +14,12 @@ from doctor.sources.formats.opencode.overlaps import (
     find_parts,
     find_result,
     find_runs,
+    names,
     tabulate,
 )
 from doctor.sources.formats.opencode.signs import END, FAIL, RAN, Sign, StoredEvent, covers, read_events, read_times
 from doctor.sources.formats.opencode.values import write_time
 
-SHORTEST_ID = 4
-"""A shorter id may stand in an error text by chance."""
 KINDS = ("begin", RAN, "result", END, FAIL)
 
 
@@ -87,7 +86,7 @@ def _build_request(story: Story, table: Table, part: Part, index: int, others: S
     stop = next((sign for sign in table.lives.get(index, ()) if sign.kind in (END, FAIL)), None)
     failed = bool(entry.error) and not entry.is_aborted
     calls = [(at, tool) for at in others for tool in story.entries[at].tools if not tool.is_hosted and tool.call_id]
-    named = [(at, tool) for at, tool in calls if len(tool.call_id) >= SHORTEST_ID and tool.call_id in entry.refusal]
+    named = [(at, tool) for at, tool in calls if names(entry.refusal, tool)]
     # V1 tells the model that an open call was interrupted; V2 sends the call without a result.
     running = [(at, tool) for at, tool in calls if _is_running(table, at, tool, begin)]
     chosen = named if failed else running if story.generation == 1 else []

@@ -15,6 +15,7 @@ from doctor.sources.formats.opencode.entries import Entry
 from doctor.sources.formats.opencode.values import get_object, get_time, write_time
 
 AGAINST_TIME = "ids-against-time"
+SILENCED = "has no reply"
 SPAN = 1 << 36
 TOLERATED = 2_000
 """A message is stored a moment after its id was made, on a slow machine two seconds later."""
@@ -70,7 +71,7 @@ def _describe_silent(silent: Sequence[tuple[Entry, Entry]], answered: set[str]) 
             f"the id of {prompt.id} sorts before the answer {reply.id}, which is older{_explain(prompt, reply)}{more}: this version takes the "
             "prompt for answered, stores it and stays silent; go on in a new session or a fork, or with a newer version"
         )
-        yield StoreProblem(AGAINST_TIME, prompt.line, said, ((reply.line, "the older answer"), (prompt.line, "has no reply")))
+        yield StoreProblem(AGAINST_TIME, prompt.line, said, ((reply.line, "the older answer"), (prompt.line, SILENCED)))
     elif silent:
         prompt, reply = silent[0]
         said = f"the id of {prompt.id} sorts before the answer {reply.id}, which is older{_explain(prompt, reply)}; it was answered all the same"

@@ -6,6 +6,7 @@ open there is no such result.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -57,7 +58,9 @@ def build_row(value: Any, entry: Entry, generation: int) -> dict[str, Any] | Non
     """A message in Amplifier's shape; None for what is never sent (idle marks, switches, a compaction that did not end)."""
     if entry.is_assistant:
         blocks = _list_first(value, entry) if generation == 1 else _list_second(value, entry)
-        calls = [{"id": block["id"], "tool": block["name"], "arguments": block["input"]} for block in blocks if block["type"] == "tool_call"]
+        calls = [
+            {"id": block["id"], "tool": block["name"], "arguments": block["input"]} for block in blocks if block["type"] == "tool_call"
+        ]
         return {"role": "assistant", "content": blocks, **({"tool_calls": calls} if calls else {})}
     if generation == 1:
         return _build_first_user(value) if entry.kind in ("user", "synthetic") else None
@@ -158,12 +161,24 @@ def list_sent(views: Sequence[Message], entries: Sequence[Entry], generation: in
         own = by_line.get(entry.line, [])
         if not own or (entry.is_assistant and generation == 1 and _is_left_out(entry)) or own[0].flags & EMPTY_CONTENT:
             continue
+        own = [_rename(view) for view in own] if generation == 1 else own
         sent.append(own[0]._replace(flags=own[0].flags & ~EMPTY_TEXT))
-        stored = {result.call_id for view in own for result in view.results}
-        healed = [tool for tool in entry.tools if tool.is_open and not tool.is_hosted and tool.call_id not in stored]
+        healed = [tool for tool in entry.tools if tool.is_open and not tool.is_hosted]
         sent += own[1:]
-        sent += [Message(entry.line, "tool", "result", (), (ToolResult(tool.call_id, tool.name, HEALED),), 0, SHARED_LINE) for tool in healed]
+        for tool in healed:
+            call_id = _clean(tool.call_id) if generation == 1 else tool.call_id
+            sent.append(Message(entry.line, "tool", "result", (), (ToolResult(call_id, tool.name, HEALED),), 0, SHARED_LINE))
     return sent
+
+
+def _rename(view: Message) -> Message:
+    """V1 sends ids of calls in letters, digits, `_` and `-` only."""
+    calls = tuple(call._replace(id=_clean(call.id)) for call in view.calls)
+    return view._replace(calls=calls, results=tuple(result._replace(call_id=_clean(result.call_id)) for result in view.results))
+
+
+def _clean(call_id: str) -> str:
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", call_id)
 
 
 def find_context(entries: Sequence[Entry], generation: int) -> int:

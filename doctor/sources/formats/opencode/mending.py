@@ -161,7 +161,9 @@ def _cut_edits(transcript: Transcript, splices: Sequence[Splice]) -> list[Edit]:
 
 def find_loss(before: Transcript, after: Transcript) -> str:
     """Why the planned export would not hold all that the old one does: only open calls may be ended, and times added."""
-    old, new = (json.loads(one.source.read(0, one.source.size).decode("utf-8", "surrogateescape").lstrip("\ufeff")) for one in (before, after))
+    old, new = (
+        json.loads(one.source.read(0, one.source.size).decode("utf-8", "surrogateescape").lstrip("\ufeff")) for one in (before, after)
+    )
     if {key: old[key] for key in old if key != "messages"} != {key: new.get(key) for key in old if key != "messages"}:
         return "what it says about the session would change"
     if len(old["messages"]) != len(new["messages"]):

@@ -40,7 +40,9 @@ def read_first(database: Database, session_id: str) -> Messages:
         for part_id, data, other in parts.get(message_id, []):
             if other and other != session_id:
                 flaws.append(Flaw(FOREIGN, len(texts), f"part {part_id} of {message_id} says that it is of session {other}", is_note=True))
-            text = spell(data, f"part {part_id} of {message_id}", len(texts), damage, id=part_id, sessionID=session_id, messageID=message_id)
+            text = spell(
+                data, f"part {part_id} of {message_id}", len(texts), damage, id=part_id, sessionID=session_id, messageID=message_id
+            )
             own += [text] if text is not None else []
         head = spell(str(row["data"]), f"message {message_id}", len(texts), damage, id=message_id, sessionID=session_id)
         if head is not None:

@@ -16,6 +16,8 @@ from doctor.sources.formats.opencode.signs import BEGIN, END, FAIL, LIFE, RAN, R
 from doctor.sources.formats.opencode.values import write_clock, write_time
 
 LONGEST_PROMPT = 2_000
+SHORTEST_ID = 4
+"""A shorter id may stand in an error text by chance."""
 COPIED = 1_000
 """A message that is older than its session by more than this many milliseconds was copied into it by a fork."""
 
@@ -67,6 +69,8 @@ def find_parts(story: Story, table: Table) -> list[Part]:
     for index in sorted(table.begins, key=lambda at: (table.begins[at].order, at)):
         order = table.begins[index].order
         free = [lane for lane in lanes if max(table.last[member] for member in lane) <= order]
+        # A request that is refused for a call which this lane had answered by then was made by somebody who did not know that.
+        free = [lane for lane in free if not _is_refused_for(story.entries, lane, index)] or free
         own = [lane for lane in free if story.entries[lane[-1]].parent == story.entries[index].parent]
         lane = max(own or free, key=lambda lane: table.last[lane[-1]], default=None)
         if lane is None:
@@ -75,6 +79,16 @@ def find_parts(story: Story, table: Table) -> list[Part]:
             lane.append(index)
     parts = [_build_part(story, table, members) for lane in lanes for members in _cut_lane(story.entries, lane)]
     return sorted(parts, key=lambda part: part.execution.start_line)
+
+
+def _is_refused_for(entries: Sequence[Entry], lane: Sequence[int], index: int) -> bool:
+    refusal = entries[index].refusal
+    return bool(refusal) and any(names(refusal, tool) and not tool.is_open for member in lane for tool in entries[member].tools)
+
+
+def names(refusal: str, tool: Tool) -> bool:
+    """Whether an error text names a call."""
+    return len(tool.call_id) >= SHORTEST_ID and tool.call_id in refusal
 
 
 def _cut_lane(entries: Sequence[Entry], lane: Sequence[int]) -> list[list[int]]:
@@ -105,7 +119,7 @@ def _build_part(story: Story, table: Table, members: Sequence[int]) -> Part:
     status = tell_status(final)
     # An abort gives no sign of life, but it is an end: it stands where the message was last seen.
     end = stops[-1] if stops else own[-1] if status else None
-    end_time = final.completed or (end.time if end is not None else 0)
+    end_time = max(final.completed, *(sign.time for sign in own))
     return Part(
         Execution(
             start_line=begin.line,
@@ -176,7 +190,7 @@ def find_overlaps(story: Story, table: Table, parts: Sequence[Part]) -> list[Ove
         for older in active:
             one, other = owner[older].execution, owner[newer].execution
             key = (one.start_line, other.start_line)
-            if one is not other and key not in best:
+            if one is not other and key not in best and not (story.by_clock and _is_hearsay(story, older, newer)):
                 best[key] = _prove(story, table, owner, older, newer)
         active.append(newer)
     known = {line for key in best for line in key}
@@ -195,20 +209,16 @@ def _prove(story: Story, table: Table, owner: dict[int, Part], older: int, newer
         proof = f"{what} {did} at {write_clock(sign.time)}, but {other.id} had begun at {write_clock(begin.time)}"
     else:
         proof = f"{what} {did} at event {sign.line + 1}, but {other.id} had begun at event {begin.line + 1}"
-    doubt = _find_doubt(story, older, newer) if story.by_clock else ""
-    certain = "possible" if doubt else "confirmed"
-    proof += f"; {doubt}" if doubt else ""
-    return Overlap(owner[older].execution, owner[newer].execution, certain, proof, (begin.line, sign.line))
+    return Overlap(owner[older].execution, owner[newer].execution, "confirmed", proof, (begin.line, sign.line))
 
 
-def _find_doubt(story: Story, older: int, newer: int) -> str:
-    """Why times prove less here than they seem to: they may not be of one clock, or of this session."""
+def _is_hearsay(story: Story, older: int, newer: int) -> bool:
+    """Whether times prove nothing here: a fork copied the messages from another session, or they ran in different places, whose clocks
+    may differ."""
     one, other = story.entries[older], story.entries[newer]
-    if min(one.created, other.created) < story.born - COPIED:
-        return "these messages are older than their session: a fork copied them"
-    if (one.root and other.root and one.root != other.root) or any(entry.parts == ("moved",) for entry in story.entries[older:newer]):
-        return "they ran in different places, whose clocks may differ"
-    return ""
+    if min(one.created, other.created) < story.born - COPIED or (one.root and other.root and one.root != other.root):
+        return True
+    return any(entry.status == "moved" for entry in story.entries[older:newer])
 
 
 def _find_doubts(story: Story, table: Table, owner: dict[int, Part], ordered: Sequence[int], known: set[int]) -> list[Overlap]:
@@ -222,6 +232,8 @@ def _find_doubts(story: Story, table: Table, owner: dict[int, Part], ordered: Se
         if tool is None or entry.completed or one is other or {one.start_line, other.start_line} & known:
             continue
         begin = table.begins[newer]
-        proof = f"{tool.name} ({tool.call_id}) of {entry.id} has no end, and {story.entries[newer].id} began behind it; a crash leaves the same"
+        proof = (
+            f"{tool.name} ({tool.call_id}) of {entry.id} has no end, and {story.entries[newer].id} began behind it; a crash leaves the same"
+        )
         found.append(Overlap(one, other, "possible", proof, (begin.line,)))
     return found
