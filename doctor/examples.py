@@ -70,7 +70,8 @@ def database(*columns: str) -> str:
     more = "".join(f", {column} INTEGER" for column in columns)
     return (
         "CREATE TABLE project (id TEXT PRIMARY KEY, worktree TEXT NOT NULL);\n"
-        f"CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT REFERENCES project(id), time_created INTEGER, time_updated INTEGER{more});\n"
+        "CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT REFERENCES project(id), "
+        f"time_created INTEGER, time_updated INTEGER{more});\n"
         "CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT REFERENCES session(id), time_created INTEGER, data TEXT);\n"
         "CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT);\n"
         "CREATE TABLE todo (session_id TEXT REFERENCES session(id), content TEXT);\n"

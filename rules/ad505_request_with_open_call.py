@@ -50,7 +50,8 @@ def describe(log: EventLog, start_line: int, requests: list[Request], at_most: S
     request = next((request for request in requests if request.error_line >= 0), requests[0])
     names = ", ".join(f"{log.runs[call_id].name or 'a call'} ({short_id(call_id)})" for call_id in request.open_calls)
     prompt = next((execution.prompt for execution in log.executions if execution.start_line == start_line), "")
-    message = f"request ({evidence.name_line(log, request.line)}) of {evidence.quote(prompt)} left while {names} of another execution was still running"
+    place = evidence.name_line(log, request.line)
+    message = f"request ({place}) of {evidence.quote(prompt)} left while {names} of another execution was still running"
     if request.error_line >= 0:
         error = request.error if len(request.error) <= LONGEST_ERROR else request.error[: LONGEST_ERROR - 1] + "…"
         message += f" and was refused: {error}" if error else " and was refused"

@@ -1,8 +1,8 @@
 """Ids that hold a time say another order than the times that are stored with the messages.
 
 ## Why it matters
-Versions of OpenCode go by ids where they should go by time. A prompt whose id sorts before an older answer counts as answered: it is stored,
-and nothing comes. One whose id sorts behind its own answer is answered again and again.
+Versions of OpenCode go by ids where they should go by time. A prompt whose id sorts before an older answer counts as answered: it is
+stored, and nothing comes. One whose id sorts behind its own answer is answered again and again.
 
 ## How it happens
 The times in ids have 36 bits: they began anew at 2026-08-14T11:19:55.136Z, and every session from before fell silent. Or an id was made by

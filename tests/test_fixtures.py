@@ -1,8 +1,9 @@
 """Every fixture folder: what is reported, what the fixed file is, and that fixing twice changes nothing.
 
-A case is a folder with `about.txt`, `input/` (the files as found on disk, one session or several below it; a database as the statements that make it), `expected.txt` (all findings,
-one a line), and, where they say something, `fixed/` and `expected.fixed.txt` (after the safe fixes), `fixed-unsafe/` and `expected.unsafe.txt`
-(after `--unsafe`). An absent file is a statement too: nothing changes, nothing is found. `pytest --update` writes them; read the diff.
+A case is a folder with `about.txt`, `input/` (the files as found on disk, one session or several below it, a database as the statements
+that make it), `expected.txt` (all findings, one a line), and, where they say something, `fixed/` and `expected.fixed.txt` (after the safe
+fixes), `fixed-unsafe/` and `expected.unsafe.txt` (after `--unsafe`). An absent file is a statement too: nothing changes, nothing is
+found. `pytest --update` writes them; read the diff.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def find_transcripts(case: Path, folder: Path) -> tuple[Path, list[str]]:
             build_database(statements.with_suffix(".db"), statements.read_text())
             statements.unlink()
     found = sorted(root.rglob("transcript.jsonl"))
-    return root, [str(path) for path in found] or find_targets(str(root))
+    return root, find_targets(str(root)) if "opencode" in case.name else [str(path) for path in found]
 
 
 def describe(found: Diagnostic, root: Path) -> str:

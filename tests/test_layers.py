@@ -14,7 +14,9 @@ ROOMS = ("base", "sources", "analysis", "repair", "output", "api", "cli")
 """From the bottom up. A module imports from its own room and from those before it. `base` are the modules directly under doctor/."""
 FACADES = ("doctor", "doctor.__main__")
 """The package itself hands out the functions of doctor.api, and imports them on first use only."""
-WRITERS = ("doctor.repair.storage",)
+COPIES = "doctor.sources.copies"
+"""Copies databases into a private folder before they are looked at; it writes nothing of the user's."""
+WRITERS = ("doctor.repair.storage", COPIES)
 READERS = ("doctor.sources", *WRITERS)
 SURROUNDINGS = ("doctor.cli", "doctor.api")
 """The outer surfaces, for people and for programs: they alone read the environment and the clock, and pass both down."""

@@ -47,9 +47,10 @@ def fix(
 
     `dry_run` (the default here) plans and verifies, and writes nothing. `unsafe` also applies fixes that change or take out a recorded
     row. `recover` also adds rows that the transcript lost and its backup or event log still holds. `force` writes to a session that
-    somebody seems to be in. `in_place` writes into a database of sessions, which is otherwise left alone. `output` leaves the transcript alone and writes the repaired one there. `diff` adds the change as a unified
-    diff. With `wires` nothing is written that one of them would still refuse, and thinking that they refuse can be taken out. `wait`: how
-    many seconds to wait for somebody to leave the session. The other arguments are those of `check`.
+    somebody seems to be in. `in_place` writes into a database of sessions, which is otherwise left alone. `output` leaves the transcript
+    alone and writes the repaired one there. `diff` adds the change as a unified diff. With `wires` nothing is written that one of them
+    would still refuse, and thinking that they refuse can be taken out. `wait`: how many seconds to wait for somebody to leave the
+    session. The other arguments are those of `check`.
 
     Each FileReport holds what is left after the fix, and in `.fix` what was done, with the paths of backup, receipt and quarantine.
 

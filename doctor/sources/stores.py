@@ -47,7 +47,7 @@ def locate_stores(environment: Mapping[str, str]) -> tuple[str, ...]:
     data = environment.get("XDG_DATA_HOME") or (os.path.join(home, ".local", "share") if home else "")
     stores += [os.path.join(data, "opencode")] if data else []
     named = environment.get("OPENCODE_DB", "")
-    stores += [os.path.join(data, "opencode", named)] if named and named != ":memory:" else []
+    stores += [os.path.join(data, "opencode", named)] if named and named != ":memory:" and (data or os.path.isabs(named)) else []
     return tuple(dict.fromkeys(stores))
 
 

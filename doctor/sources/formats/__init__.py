@@ -56,7 +56,7 @@ def detect_format(source: Source, path: str) -> ModuleType:
 
 
 def is_export(head: bytes) -> bool:
-    """Whether a file begins as OpenCode's exports do, with the session's own record, perhaps behind a line that the client said meanwhile."""
+    """Whether a file begins as OpenCode's exports do, with the session's own record, perhaps behind a line of the client's talk."""
     body = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if body[:1] not in (b"{", b"["):
         noise, brace, rest = body.partition(b"{")

@@ -13,32 +13,15 @@ from typing import Any
 
 from doctor.forms import Form
 from doctor.model import BROKEN_SHAPE, LineProblem, Message, Source, StoreProblem, Transcript
-from doctor.sources.formats.opencode.document import Document, Record, read_document
-from doctor.sources.formats.opencode.entries import Entry, read_entry
+from doctor.sources.formats.opencode.contents import Contents, read_value
+from doctor.sources.formats.opencode.document import Record, read_document
+from doctor.sources.formats.opencode.entries import read_entry
 from doctor.sources.formats.opencode.lowering import build_row, list_sent, lower_value
-from doctor.sources.formats.opencode.stored import Belongings, StoreSource
+from doctor.sources.formats.opencode.stored import StoreSource
 
 __all__ = ["NAME", "Contents", "describe_session", "read_transcript"]
 
 NAME = "opencode"
-
-
-class Contents:
-    """What is kept of an export beside its views: where each message stands, and its entry."""
-
-    __slots__ = ("belongings", "document", "entries", "lines")
-
-    def __init__(self, document: Document, lines: Sequence[int], entries: Sequence[Entry], belongings: Belongings | None) -> None:
-        self.document = document
-        self.lines = tuple(lines)
-        """The line on which each message begins; ascending, each once."""
-        self.entries = tuple(entries)
-        self.belongings = belongings
-
-    def find(self, line: int) -> int | None:
-        """Index of the message that begins on a line."""
-        place = bisect_right(self.lines, line) - 1
-        return place if place >= 0 and self.lines[place] == line else None
 
 
 def read_transcript(source: Source, path: str) -> Transcript:
@@ -127,14 +110,6 @@ def _read_row(contents: Contents, transcript: Transcript, line: int) -> Any:
     if not contents.lines:
         return None
     return build_row(read_value(contents, transcript, place), contents.entries[place], contents.document.generation)
-
-
-def read_value(contents: Contents, transcript: Transcript, place: int) -> Any:
-    """The stored message at an index, read again."""
-    import json
-
-    start, stop = contents.document.records[place]
-    return json.loads(transcript.source.read(start, stop - start).decode("utf-8", "surrogateescape"))
 
 
 def _name_row(contents: Contents, _: Transcript, line: int) -> str:

@@ -4,15 +4,13 @@ compactions that did not end, messages without content, steps that the client se
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from doctor.model import ShapeProblem, StoreProblem
+from doctor.sources.formats.opencode.contents import Contents
 from doctor.sources.formats.opencode.entries import Entry
 from doctor.sources.formats.opencode.identifiers import SILENCED, find_id_problems
 from doctor.sources.formats.opencode.values import get_list, get_object, get_text, write_clock
-
-if TYPE_CHECKING:
-    from doctor.sources.formats.opencode import Contents
 
 UNANSWERED, ANSWERED_TWICE = "unanswered", "answered-twice"
 FOREIGN_ID, HALF_COMPACTION, REVERTED = "foreign-session-id", "half-compaction", "pending-revert"
@@ -70,7 +68,7 @@ def _find_foreign(entries: Sequence[Entry], session_id: str) -> Iterator[StorePr
         names = {entry.session_id for entry in wrong}
         what = f"{len(wrong)} messages name" if len(wrong) > 1 else "a message names"
         yield StoreProblem(
-            FOREIGN_ID, wrong[0].line, f"{what} another session ({', '.join(sorted(names)[:3])}) than the one that holds them, {session_id}",
+            FOREIGN_ID, wrong[0].line, f"{what} another session ({', '.join(sorted(names)[:3])}) than {session_id}, which holds them",
             tuple((entry.line, "names another session") for entry in wrong[:4]), is_note=True,
         )  # fmt: skip
 
@@ -92,7 +90,7 @@ def _find_empty(entries: Sequence[Entry], generation: int) -> Iterator[StoreProb
         said = [part for part in entry.parts if part not in AGENT_PARTS and part != "reasoning"]
         blank = bool(said) and all(part == "empty-text" for part in said)
         if generation == 1 and entry.is_aborted and (blank or (not said and any(part in ("patch", "step-finish") for part in entry.parts))):
-            text = f"{entry.id} was aborted before it said anything, and holds {', '.join(entry.parts)}: some versions send it as an empty message"
+            text = f"{entry.id} was aborted before it said anything, and holds {', '.join(entry.parts)}: some versions send it empty"
             yield StoreProblem(EMPTY, entry.line, text, is_doubtful=True)
         elif generation == 1 and not entry.parts and not entry.error and entry.finish:
             text = f"{entry.id} ended ({entry.finish}) without a single part: the client leaves it out of the conversation"
@@ -114,11 +112,10 @@ def _find_compactions(entries: Sequence[Entry], generation: int) -> Iterator[Sto
                 kept = f", yet it names {entry.tail} as the beginning of what stays" if entry.tail else ""
                 yield StoreProblem(HALF_COMPACTION, entry.line, f"the summary that {entry.id} asked for {how}{kept}")
             elif done and not entry.tail and earlier:
-                said = f"{entry.id} does not say what stays of the conversation (no tail_start_id), unlike the compaction before it: some versions "
-                yield StoreProblem(
-                    HALF_COMPACTION, entry.line, said + "cut a call from its result there", ((earlier[-1].line, "the compaction before"),),
-                    is_doubtful=True,
-                )  # fmt: skip
+                said = f"{entry.id} does not say what stays of the conversation (no tail_start_id), unlike the one before"
+                said += ": some versions cut a call from its result there"
+                before = ((earlier[-1].line, "the compaction before"),)
+                yield StoreProblem(HALF_COMPACTION, entry.line, said, before, is_doubtful=True)
 
 
 def _find_unanswered(entries: Sequence[Entry]) -> Iterator[StoreProblem]:
@@ -158,7 +155,9 @@ def _describe_unfinished(entry: Entry, own: Entry, taken: Entry, replies: Sequen
     reply = next(answer for answer in replies if answer.is_final)
     ended = max([own.completed, *(tool.ended for tool in own.tools)])
     if replies[0].created < ended:
-        said = f"{entry.id} never got its final answer: {own.id} stopped at its tools, and {reply.id}, which answers {taken.id}, had begun before"
+        said = (
+            f"{entry.id} never got its final answer: {own.id} stopped at its tools, and {reply.id}, the answer to {taken.id}, began before"
+        )
         related = ((entry.line, "has no final answer"), (own.line, "stopped at its tools"), (reply.line, "answers another message"))
         yield StoreProblem(UNANSWERED, entry.line, said + " they were done", related)
 
@@ -194,7 +193,9 @@ def _find_interleaved(entries: Sequence[Entry]) -> Iterator[StoreProblem]:
             elif place in names:
                 pending = names[place]
             elif part in ("text", "reasoning") and pending is not None:
-                said = f"in {entry.id}, {part} follows the call of {pending.name} within one step: some versions send that call without its result"
+                said = (
+                    f"in {entry.id}, {part} follows the call of {pending.name} in one step: some versions send that call without its result"
+                )
                 yield StoreProblem(INTERLEAVED, entry.line, said, ((entry.line, "the step"),), (pending.call_id,), is_doubtful=True)
                 break
 

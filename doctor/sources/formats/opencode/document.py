@@ -1,7 +1,7 @@
 """An export as a document: where each message stands in its bytes, and its values, read one at a time.
 
-Both generations write one JSON object, `{"info": {…}, "messages": [{"info", "parts"}, …]}` (V1) or `{"info": {…}, "messages": [{"type", …}, …]}`
-(V2), indented by two. The bytes between the values are never touched: a fix replaces spans.
+Both generations write one JSON object, indented by two: `{"info": {…}, "messages": [{"info", "parts"}, …]}` (V1), or one whose messages are
+`{"type", …}` (V2). The bytes between the values are never touched: a fix replaces spans.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ def read_document(data: bytes, path: str) -> Document:
     """Raises DoctorError: the text is cut short, is not JSON, or is no export. A cut export is never completed: nobody knows the rest."""
     text = data.decode("utf-8", "surrogateescape")
     if re.search(HEAD, data[:HEAD_LENGTH]) is None:
-        raise DoctorError("unreadable", f"{path} begins with text that is no JSON: the client wrote a line of its own into it; export again "
-                          "with `opencode export ID 2>/dev/null >FILE`, or delete all before the first brace", path)  # fmt: skip
+        advice = "export again with `opencode export ID 2>/dev/null >FILE`, or delete all before the first brace"
+        message = f"{path} begins with text that is no JSON: the client wrote a line of its own into it; {advice}"
+        raise DoctorError("unreadable", message, path)
     info: Any = None
     messages: list[Member] | None = None
     try:

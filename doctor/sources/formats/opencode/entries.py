@@ -38,9 +38,9 @@ class Entry(NamedTuple):
     """One stored message. `kind`: user, synthetic, assistant, summary, compaction, idle, system, shell, other.
 
     `parent` is the message that it answers (V1). `completed` is 0 while it is open; `error` is what the client noted, with `refusal` the
-    provider's own words. `parts` are the types of its parts ("empty-text" for a text without any), `root` the folder that its process worked in. `tail` of a V1 compaction:
-    the message from which on the old conversation stays. `status`: of a compaction or a shell, the outcome of an idle mark, "compaction" for
-    a V1 message that asks for one, "moved" for a change of place.
+    provider's own words. `parts` are the types of its parts ("empty-text" for a text without any), `root` the folder that its process
+    worked in. `tail` of a V1 compaction: the message from which on the old conversation stays. `status`: that of a compaction or a shell,
+    the outcome of an idle mark, "compaction" for a V1 message that asks for one, "moved" for a change of place.
     """
 
     line: int

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from doctor.errors import DoctorError
 from doctor.model import LineProblem
-from doctor.sources.formats.opencode.messages import FOREIGN, ORPHANS, spell
-from doctor.sources.formats.opencode.stored import Belongings, Flaw, StoreSource, write_out
+from doctor.sources.formats.opencode.stored import FOREIGN, ORPHANS, Belongings, Flaw, StoreSource, spell, write_out
 from doctor.sources.formats.opencode.values import get_object, get_text, get_time
 from doctor.sources.source import explain_os_error
 

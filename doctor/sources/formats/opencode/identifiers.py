@@ -57,7 +57,8 @@ def find_id_problems(entries: Sequence[Entry], info: Any) -> Iterator[StoreProbl
     yield from _describe_silent(silent, answered)
     if endless:
         prompt, reply = endless[0]
-        said = f"the id of {prompt.id} sorts behind the answer to it, {reply.id}{_explain(prompt, reply)}: versions that go by ids answer again and again"
+        why = _explain(prompt, reply)
+        said = f"the id of {prompt.id} sorts behind the answer to it, {reply.id}{why}: versions that go by ids never stop"
         related = ((prompt.line, "the prompt"), (reply.line, "its answer"))
         yield StoreProblem(AGAINST_TIME, prompt.line, said, related, is_doubtful=len([one for one in endless if one[0] is prompt]) < 2)
 
@@ -66,15 +67,17 @@ def _describe_silent(silent: Sequence[tuple[Entry, Entry]], answered: set[str]) 
     mute = [pair for pair in silent if pair[0].id not in answered]
     if mute:
         prompt, reply = mute[0]
+        why = _explain(prompt, reply)
         more = f", and so do {len(mute) - 1} more" if len(mute) > 1 else ""
         said = (
-            f"the id of {prompt.id} sorts before the answer {reply.id}, which is older{_explain(prompt, reply)}{more}: this version takes the "
+            f"the id of {prompt.id} sorts before the answer {reply.id}, which is older{why}{more}: this version takes the "
             "prompt for answered, stores it and stays silent; go on in a new session or a fork, or with a newer version"
         )
         yield StoreProblem(AGAINST_TIME, prompt.line, said, ((reply.line, "the older answer"), (prompt.line, SILENCED)))
     elif silent:
         prompt, reply = silent[0]
-        said = f"the id of {prompt.id} sorts before the answer {reply.id}, which is older{_explain(prompt, reply)}; it was answered all the same"
+        why = _explain(prompt, reply)
+        said = f"the id of {prompt.id} sorts before the answer {reply.id}, which is older{why}; it was answered all the same"
         yield StoreProblem(AGAINST_TIME, prompt.line, said, ((reply.line, "the older answer"), (prompt.line, "the prompt")), is_note=True)
 
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from doctor.findings import Confidence, Edit, Finding, Fix, Safety, Severity
 from doctor.model import Transcript
 from doctor.placeholders import MARK
 from doctor.session import Session
+from doctor.sources.formats.opencode.contents import Contents
 from doctor.sources.formats.opencode.document import Member, measure_bytes, scan_list, scan_object
 from doctor.sources.formats.opencode.entries import OPEN, Entry, Tool
 from doctor.sources.formats.opencode.values import get_list, get_object
-
-if TYPE_CHECKING:
-    from doctor.sources.formats.opencode import Contents
 
 MISSING_RESULT = "AD301"
 PREFILL = "AD401"

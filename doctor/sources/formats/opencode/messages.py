@@ -1,18 +1,12 @@
-"""The messages of one session as a database holds them, as the texts of an export's entries. A row that is no JSON is left out and named."""
+"""The messages of one session in a database, as the texts of an export's entries. A row that is no JSON is left out and named."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from doctor.model import LineProblem
-from doctor.sources.formats.opencode.stored import Flaw, graft
-
-if TYPE_CHECKING:
-    from doctor.sources.formats.opencode.database import Database
-
-ORPHANS = "parts-without-message"
-FOREIGN = "foreign-session-id"
+from doctor.sources.formats.opencode.database import Database
+from doctor.sources.formats.opencode.stored import FOREIGN, ORPHANS, Flaw, spell
 
 
 class Messages(NamedTuple):
@@ -29,7 +23,8 @@ def read_first(database: Database, session_id: str) -> Messages:
     rows = database.ask(f"SELECT id, data FROM message WHERE session_id = ? ORDER BY {order}", session_id)
     parts: dict[str, list[tuple[str, str, str]]] = {}
     owner = "session_id" if "session_id" in database.columns.get("part", ()) else "''"
-    query = f"SELECT id, message_id, data, {owner} AS owner FROM part WHERE message_id IN (SELECT id FROM message WHERE session_id = ?) ORDER BY id"
+    own_messages = "SELECT id FROM message WHERE session_id = ?"
+    query = f"SELECT id, message_id, data, {owner} AS owner FROM part WHERE message_id IN ({own_messages}) ORDER BY id"
     for row in database.ask(query, session_id) if "part" in database.columns else ():
         parts.setdefault(str(row["message_id"]), []).append((str(row["id"]), str(row["data"]), str(row["owner"])))
     texts: list[str] = []
@@ -73,14 +68,3 @@ def read_second(database: Database, session_id: str) -> Messages:
         text = spell(str(row["data"]), f"message {row['id']}", len(texts), damage, id=str(row["id"]), type=str(row["type"]))
         texts += [text] if text is not None else []
     return Messages(tuple(texts), (), tuple(damage))
-
-
-def spell(data: str, name: str, row: int, damage: list[LineProblem], **ids: str) -> str | None:
-    """A record's JSON text with the ids of its columns; None for one that is no JSON, which is noted."""
-    try:
-        return graft(data, **ids)
-    except (ValueError, RecursionError) as error:
-        said = "is empty (0 bytes)" if not data.strip() else "is no object" if str(error) == "not an object" else "is no JSON"
-        detail = f": {error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) and data.strip() else ""
-        damage.append(LineProblem(row, "invalid", f"{name} {said}{detail}", 0))
-        return None

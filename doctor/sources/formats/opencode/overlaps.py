@@ -8,6 +8,7 @@ is what one lane holds of one turn.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from doctor.eventlog import Execution, Overlap, ToolRun
@@ -222,10 +223,10 @@ def _is_hearsay(story: Story, older: int, newer: int) -> bool:
 
 
 def _find_doubts(story: Story, table: Table, owner: dict[int, Part], ordered: Sequence[int], known: set[int]) -> list[Overlap]:
-    """A local call without an end, and a newer message: an overlap that still goes on, or a crash. A message that its successor closed,
-    or that its successor's execution found behind it in the event order, was abandoned."""
+    """A local call without an end, and a newer message: an overlap that still goes on, or a crash. A message that its successor closed was
+    abandoned."""
     found: list[Overlap] = []
-    for older, newer in zip(ordered, ordered[1:], strict=False):
+    for older, newer in pairwise(ordered):
         entry = story.entries[older]
         tool = next((tool for tool in entry.tools if tool.is_open and not tool.is_hosted), None)
         one, other = owner[older].execution, owner[newer].execution

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from doctor.errors import DoctorError
@@ -26,17 +25,6 @@ class Stored(NamedTuple):
     id: str
     project: str
     updated: float
-
-
-def locate_data(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The data folder of this user's OpenCode, and the database that `OPENCODE_DB` names."""
-    home = environment.get("HOME") or environment.get("USERPROFILE") or ""
-    base = environment.get("XDG_DATA_HOME") or (os.path.join(home, ".local", "share") if home else "")
-    folder = os.path.join(base, "opencode") if base else ""
-    named = environment.get("OPENCODE_DB", "")
-    if named and named != ":memory:" and not os.path.isabs(named):
-        named = os.path.join(folder, named) if folder else ""
-    return tuple(path for path in (folder, "" if named == ":memory:" else named) if path)
 
 
 def find_databases(folder: str) -> list[str]:
@@ -68,7 +56,8 @@ def list_place(path: str) -> list[Stored]:
 
 
 def _list_database(path: str) -> list[Stored]:
-    from doctor.sources.formats.opencode.database import list_sessions, open_database
+    from doctor.sources.formats.opencode.database import open_database
+    from doctor.sources.formats.opencode.sessions import list_sessions
 
     rows = list_sessions(open_database(path))
     return [Stored(path + SEPARATOR + row.id, row.id, row.directory, row.updated / 1000) for row in rows]
@@ -112,7 +101,8 @@ def open_target(target: str) -> StoreSource | None:
         return _add_leftover(files.load_session(store, session_id), store, session_id)
     if not os.path.isfile(store):
         return None
-    from doctor.sources.formats.opencode.database import load_session, open_database
+    from doctor.sources.formats.opencode.database import open_database
+    from doctor.sources.formats.opencode.sessions import load_session
 
     return load_session(open_database(store), session_id)
 

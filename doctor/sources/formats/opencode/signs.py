@@ -7,6 +7,7 @@ that closes it, a compaction that prunes it, an abort.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from doctor.sources.formats.opencode.entries import SWEPT, Entry
@@ -42,7 +43,7 @@ def read_times(entries: Sequence[Entry]) -> list[Sign]:
     """Signs by the times that messages and calls bear. Equal times decide nothing, so that comparing them must be strict."""
     signs: list[Sign] = []
     assistants = [index for index, entry in enumerate(entries) if entry.is_assistant and entry.created]
-    follower = dict(zip(assistants, assistants[1:], strict=False))
+    follower = dict(pairwise(assistants))
     for index in assistants:
         entry = entries[index]
         signs.append(Sign(entry.created, entry.created, entry.line, BEGIN, index))

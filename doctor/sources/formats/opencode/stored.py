@@ -11,6 +11,9 @@ from doctor.model import LineProblem
 from doctor.sources.formats.opencode.signs import StoredEvent
 from doctor.sources.source import MemorySource
 
+ORPHANS = "parts-without-message"
+FOREIGN = "foreign-session-id"
+
 
 class Flaw(NamedTuple):
     """A StoreProblem before lines are known: `row` is the index of a message, None for the session as a whole."""
@@ -60,3 +63,14 @@ def graft(text: str, **added: str) -> str:
     body = text.rstrip()[:-1].rstrip()
     members = ",".join(f"{json.dumps(key)}:{json.dumps(one, ensure_ascii=False)}" for key, one in added.items())
     return f"{body}{'' if body.endswith('{') else ','}{members}}}"
+
+
+def spell(data: str, name: str, row: int, damage: list[LineProblem], **ids: str) -> str | None:
+    """A record's JSON text with the ids of its columns; None for one that is no JSON, which is noted."""
+    try:
+        return graft(data, **ids)
+    except (ValueError, RecursionError) as error:
+        said = "is empty (0 bytes)" if not data.strip() else "is no object" if str(error) == "not an object" else "is no JSON"
+        detail = f": {error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) and data.strip() else ""
+        damage.append(LineProblem(row, "invalid", f"{name} {said}{detail}", 0))
+        return None
