@@ -116,6 +116,8 @@ class Request(NamedTuple):
     end_line: int = -1
     end_time: str = ""
     """The provider's answer or refusal; without either in the log, -1 and ""."""
+    id: str = ""
+    """The store's id of the message that it was made for, where it has one."""
     was_stale: bool = False
     """The open calls had their results by then: the request was made of an older state of the session."""
 

@@ -46,6 +46,9 @@ def describe(log: EventLog, overlap: Overlap, at_most: Severity | None) -> Findi
     if is_certain:
         ends = [part.end_time if part.end_line >= 0 else part.last_time for part in (older, newer)]
         message += f", from {evidence.clock_time(newer.start_time)} to {evidence.clock_time(min(ends))}"
+    if log.source is None:
+        # Nothing else shows where a store that keeps no log has it from.
+        message += f": {overlap.proof}"
     related = [Related(older.start_line, "the first starts", "events"), Related(newer.start_line, "the second starts", "events")]
     related += [Related(line, "proof" if is_certain else "clue", "events") for line in overlap.proof_lines]
     related += [
@@ -58,6 +61,6 @@ def describe(log: EventLog, overlap: Overlap, at_most: Severity | None) -> Findi
         confidence=Confidence.CONFIRMED if is_certain else Confidence.POSSIBLE,
         at_most=at_most,
         where="events",
-        why=overlap.proof,
+        why=overlap.proof if log.source is not None else "",
         intervals=(evidence.draw_execution(older), evidence.draw_execution(newer)),
     )

@@ -127,7 +127,7 @@ def test_a_row_that_changed_since_is_not_overwritten_by_undo(store: Path) -> Non
     with closing(sqlite3.connect(store)) as connection:
         connection.execute("UPDATE part SET data = '{}' WHERE id = 'prt_2'")
         connection.commit()
-    with pytest.raises(DoctorError, match="part prt_2 in .* was changed since it was fixed"):
+    with pytest.raises(DoctorError, match=r"part prt_2 in .* was changed since it was fixed"):
         undo(f"{store}#ses_1", now=NOW + 1)
     assert read(store)["prt_2"] == "{}"
 
@@ -158,7 +158,7 @@ def test_messages_of_the_second_generation_are_not_written(tmp_path: Path) -> No
 
     document = json.loads((FIXTURES / "opencode-crash-closed-by-successor" / "input" / "session.json").read_bytes())
     head = "CREATE TABLE session_v2 (id TEXT); CREATE TABLE session_message (id TEXT, session_id TEXT, type TEXT, seq INTEGER, data TEXT);"
-    path = build_database(tmp_path / "opencode.db", head + f"INSERT INTO session_v2 VALUES ('ses_1');")
+    path = build_database(tmp_path / "opencode.db", head + "INSERT INTO session_v2 VALUES ('ses_1');")
     with closing(sqlite3.connect(path)) as connection:
         for number, message in enumerate(document["messages"]):
             connection.execute(

@@ -152,7 +152,10 @@ def _suggest_after_fix(file: FileReport, options: Options) -> str:
     if done is None or not done.changed:
         return ""
     if options.dry_run:
-        return "next: " + write_command("fix", *options.carried, file.path)
+        # A session inside a store is not a file that could be replaced.
+        target = ["-o", "repaired.json"] if "#ses_" in file.path and "--in-place" not in options.carried else []
+        target = [] if "--output" in options.carried else target
+        return "next: " + write_command("fix", *target, *options.carried, file.path)
     return "undo: " + write_command("undo", file.path) if done.backup else ""
 
 

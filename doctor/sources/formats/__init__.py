@@ -12,6 +12,7 @@ from doctor.model import Source
 ROWS_LOOKED_AT = 20
 FIRST_KEY = b'{"role":'
 HEAD_LENGTH = 512
+READ = "this version reads transcripts of Amplifier, and exports and databases of OpenCode"
 ROLE_COMES_FIRST = 80
 """Bytes of a row in which a transcript names the role: what has it there is no body over several lines, however damaged."""
 
@@ -93,8 +94,8 @@ def refuse_foreign(row: dict[str, object], path: str) -> None:
     if "event" in row and ("schema" in row or "ts" in row or "timestamp" in row):
         raise DoctorError("unreadable", f"{path} is an event log; name the transcript (transcript.jsonl) or the session folder", path)
     if isinstance(row.get("message"), dict) and "type" in row:
-        raise DoctorError("unreadable", f"{path} looks like a Claude Code session; this version reads Amplifier transcripts only", path)
+        raise DoctorError("unreadable", f"{path} looks like a Claude Code session; {READ}", path)
     if row.get("type") in ("session_meta", "response_item", "event_msg", "turn_context"):
-        raise DoctorError("unreadable", f"{path} looks like a Codex rollout; this version reads Amplifier transcripts only", path)
+        raise DoctorError("unreadable", f"{path} looks like a Codex rollout; {READ}", path)
     if isinstance(row.get("messages"), list) or isinstance(row.get("contents"), list) or isinstance(row.get("input"), list):
-        raise DoctorError("unreadable", f"{path} looks like an export; this version reads Amplifier transcripts only", path)
+        raise DoctorError("unreadable", f"{path} looks like an export of another client; {READ}", path)

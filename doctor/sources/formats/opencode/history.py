@@ -100,6 +100,7 @@ def _build_request(story: Story, table: Table, part: Part, index: int, others: S
         repaired_line=begin.line if chosen and not failed else -1,
         end_line=stop.line if stop is not None else -1,
         end_time=write_time(entry.completed) if stop is not None else "",
+        id=entry.id,
         was_stale=failed and bool(chosen) and not any(_is_running(table, at, tool, begin) for at, tool in chosen),
     )
 

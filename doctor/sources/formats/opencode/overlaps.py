@@ -209,7 +209,8 @@ def _prove(story: Story, table: Table, owner: dict[int, Part], older: int, newer
     if story.by_clock:
         proof = f"{what} {did} at {write_clock(sign.time)}, but {other.id} had begun at {write_clock(begin.time)}"
     else:
-        proof = f"{what} {did} at event {sign.line + 1}, but {other.id} had begun at event {begin.line + 1}"
+        times = [f" ({write_clock(sign.time)})" if sign.time else "" for sign in (sign, begin)]
+        proof = f"{what} {did} at event {sign.line + 1}{times[0]}, but {other.id} had begun at event {begin.line + 1}{times[1]}"
     return Overlap(owner[older].execution, owner[newer].execution, "confirmed", proof, (begin.line, sign.line))
 
 

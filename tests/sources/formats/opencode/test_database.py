@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sqlite3
 import subprocess
@@ -170,7 +171,7 @@ def test_ids_of_columns_count_not_those_inside(tmp_path: Path) -> None:
 
 
 def test_a_session_at_work_is_live(store: Path) -> None:
-    open_answer = '{"role": "assistant", "parentID": "msg_1", "time": {"created": %d}}' % int(NOW * 1000 - 5_000)
+    open_answer = json.dumps({"role": "assistant", "parentID": "msg_1", "time": {"created": int(NOW * 1000 - 5_000)}})
     with closing(sqlite3.connect(store)) as writer:
         writer.execute("INSERT INTO message VALUES ('msg_2', 'ses_1', 3, ?)", (open_answer,))
         writer.commit()

@@ -15,7 +15,7 @@ from tests.support.cases import NOW, write_example
 
 FILES = {
     "storage/session/global/ses_1.json": '{"id": "ses_old", "projectID": "global", "time": {"created": 1, "updated": 1}}',
-    "storage/message/ses_1/msg_2.json": '{"id": "msg_x", "sessionID": "ses_x", "role": "assistant", "parentID": "msg_1", "time": {"created": 5}}',
+    "storage/message/ses_1/msg_2.json": '{"id": "msg_x", "sessionID": "ses_x", "role": "assistant", "time": {"created": 5}}',
     "storage/message/ses_1/msg_1.json": '{"role": "user", "time": {"created": 9}}',
     "storage/part/msg_1/prt_2.json": '{"type": "text", "text": "second"}',
     "storage/part/msg_1/prt_1.json": '{"type": "text", "text": "first"}',

@@ -1,4 +1,4 @@
-"""What proves that two executions ran at once, and what does not, over small made-up timelines; the real one of times alone is a fixture."""
+"""What proves that two executions ran at once, and what does not, over small made-up timelines; the reported ones are fixtures."""
 
 from __future__ import annotations
 

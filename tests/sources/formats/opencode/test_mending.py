@@ -24,6 +24,7 @@ FIRST = json.loads(
         prompt("msg_3", "on", created=20),
     )
 )
+PIECE = '{"co'
 SECOND: dict[str, Any] = {
     "info": {"id": "ses_1", "time": {"created": 1, "updated": 1}},
     "messages": [
@@ -31,7 +32,7 @@ SECOND: dict[str, Any] = {
         {
             "id": "msg_2", "type": "assistant", "agent": "build", "model": {"id": "m", "providerID": "openai"}, "time": {"created": 3},
             "content": [
-                {"type": "tool", "id": "call_s", "name": "shell", "time": {"created": 4}, "state": {"status": "streaming", "input": '{"co'}},
+                {"type": "tool", "id": "call_s", "name": "shell", "time": {"created": 4}, "state": {"status": "streaming", "input": PIECE}},
                 {"type": "tool", "id": "call_r", "name": "shell", "time": {"created": 4, "ran": 5},
                  "state": {"status": "running", "input": {"command": "ls"}, "structured": {"n": 1}, "content": []}},
             ],
