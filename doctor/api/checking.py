@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from doctor.analysis.engine import diagnose, report_session
-from doctor.analysis.registry import load_rules, select_rules
+from doctor.analysis.registry import load_common_rules, load_rules, select_rules
 from doctor.analysis.targets import check_wires
 from doctor.api.reading import REQUEST, Aim, Target, add_children, describe_failure, find_targets, how_to_read, name_target, read_target
 from doctor.findings import Failure, FileReport, Report
@@ -73,7 +73,7 @@ def check_each(
     """
     aim = Aim(check_wires(wires), model, host)
     order = Order(tuple(select), tuple(ignore), aim, how_to_read(events, as_request, now, environment), debug)
-    rules = select_rules(load_rules(), select, ignore)
+    rules = select_rules(load_rules(), select, ignore) if select or ignore else load_common_rules()
     targets, failures = find_targets(paths, environment)
     if failures:
         yield Outcome(None, tuple(failures))
@@ -87,6 +87,8 @@ def check_target(target: Target, order: Order, rules: Sequence[Rule]) -> Outcome
         session = read_target(target, order.how, order.aim)
         if session.transcript.format == REQUEST:
             return Outcome(_check_requests(session, rules, order.aim))
+        if session.transcript.form is not None and not (order.select or order.ignore):
+            rules = load_rules()
         diagnosis = diagnose(session, rules)
         return Outcome(report_session(session, diagnosis), tuple(diagnosis.failures))
     except Exception as error:

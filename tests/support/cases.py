@@ -26,10 +26,10 @@ def write_example(example: Any, folder: Path) -> Path:
             build_database(path.with_suffix(".db"), text)
         else:
             path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
-    if "transcript.jsonl" in files:
-        return folder / "transcript.jsonl"
-    store = folder / "storage"
-    return Path(f"{store if store.exists() else folder / 'opencode.db'}#ses_1")
+    for store in (folder / "storage", folder / "opencode.db"):
+        if store.exists():
+            return Path(f"{store}#ses_1")
+    return folder / "transcript.jsonl"
 
 
 def build_database(path: Path, statements: str) -> Path:
