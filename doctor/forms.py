@@ -1,4 +1,5 @@
-"""What a format has to say for itself where its records are no lines: how one is read, sent, named, mended, and proved not to be lost."""
+"""What a format has to say for itself where its records are no lines: how one is read, sent, named, mended, and proved not to be lost; and
+what is wrong with the links between them."""
 
 # No postponed annotations: see doctor/model.py.
 
@@ -7,6 +8,22 @@ from typing import Any, NamedTuple
 
 from doctor.findings import Finding
 from doctor.model import Transcript
+
+
+class StoreProblem(NamedTuple):
+    """Something wrong with how a store links its records, which the rows alone don't show. `kind` names the rule that reports it.
+
+    `line` is a line of the transcript, None for the session as a whole; `related` are (line, label). `is_note`: history, or good to know.
+    """
+
+    kind: str
+    line: int | None
+    message: str
+    related: tuple[tuple[int, str], ...] = ()
+    ids: tuple[str, ...] = ()
+    is_doubtful: bool = False
+    is_note: bool = False
+    why: str = ""
 
 
 class Form(NamedTuple):

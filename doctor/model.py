@@ -91,22 +91,6 @@ class ShapeProblem(NamedTuple):
     where: str = ""
 
 
-class StoreProblem(NamedTuple):
-    """Something wrong with how a store links its records, which the rows alone don't show. `kind` names the rule that reports it.
-
-    `line` is a line of the transcript, None for the session as a whole; `related` are (line, label). `is_note`: history, or good to know.
-    """
-
-    kind: str
-    line: int | None
-    message: str
-    related: tuple[tuple[int, str], ...] = ()
-    ids: tuple[str, ...] = ()
-    is_doubtful: bool = False
-    is_note: bool = False
-    why: str = ""
-
-
 class Source(Protocol):
     """Bytes that can be read twice: a file, bytes in memory, or a planned file that is not written yet."""
 
@@ -164,7 +148,8 @@ class Transcript:
         self.ends_with_eol = True
         self.form: Any = None
         """A doctor.forms.Form where rows are not lines of JSON in the client's own neutral shape; None for those that are."""
-        self.store_problems: list[StoreProblem] = []
+        self.store_problems: list[Any] = []
+        """What a format notes about the links between its records (doctor.forms.StoreProblem)."""
         self._index_of_line: dict[int, int] | None = None
 
     @property

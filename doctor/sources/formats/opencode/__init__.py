@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from doctor.forms import Form
-from doctor.model import BROKEN_SHAPE, LineProblem, Message, Source, StoreProblem, Transcript
+from doctor.forms import Form, StoreProblem
+from doctor.model import BROKEN_SHAPE, LineProblem, Message, Source, Transcript
 from doctor.sources.formats.opencode.contents import Contents, read_value
 from doctor.sources.formats.opencode.document import Record, read_document
 from doctor.sources.formats.opencode.entries import read_entry

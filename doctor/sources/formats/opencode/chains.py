@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from doctor.model import ShapeProblem, StoreProblem
+from doctor.forms import StoreProblem
+from doctor.model import ShapeProblem
 from doctor.sources.formats.opencode.contents import Contents
 from doctor.sources.formats.opencode.entries import Entry
 from doctor.sources.formats.opencode.identifiers import SILENCED, find_id_problems

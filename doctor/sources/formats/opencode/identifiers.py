@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from doctor.model import StoreProblem
+from doctor.forms import StoreProblem
 from doctor.sources.formats.opencode.entries import Entry
 from doctor.sources.formats.opencode.values import get_object, get_time, write_time
 
