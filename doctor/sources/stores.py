@@ -101,7 +101,9 @@ def _find_others(folder: str, folders: list[str], files: list[str]) -> list[str]
         return _expand(folder)
     if any(name.startswith("opencode") and name.endswith(DATABASES) for name in files):
         for place in _find_places(folder):
-            found += _expand(place)
+            from doctor.sources.formats.opencode.places import name_sessions
+
+            found += [one.target for one in name_sessions(place)]
         folders[:] = [name for name in folders if name != "storage"]
     return found + _find_exports(folder, files)
 
@@ -204,12 +206,9 @@ def list_others(store: str) -> list[SessionPlace]:
     reading it says why."""
     found: list[SessionPlace] = []
     for place in _find_places(store):
-        from doctor.sources.formats.opencode.places import list_place
+        from doctor.sources.formats.opencode.places import name_sessions
 
-        try:
-            found += [SessionPlace(one.id, one.project, one.target, "", True, one.updated) for one in list_place(place)]
-        except DoctorError:
-            found.append(SessionPlace(FOREIGN_ID, os.path.basename(place), f"{place}#{FOREIGN_ID}", "", True))
+        found += [SessionPlace(one.id, one.project, one.target, "", True, one.updated) for one in name_sessions(place)]
     return found
 
 

@@ -70,6 +70,9 @@ def test_a_store_that_cannot_be_read_is_one_line_and_stops_no_other(store: Path,
     assert main(["scan"]) == 2
     said = capsys.readouterr()
     assert len(re.findall(r"^ses_", said.out, re.MULTILINE)) == 5 and said.err.count("\n") == 1 and "is empty (0 bytes)" in said.err
+    assert main(["check", str(store.parent)]) == 2
+    said = capsys.readouterr()
+    assert "4 sessions" in said.out and said.err.count("\n") == 1 and "opencode-old.db is empty (0 bytes)" in said.err
 
 
 def test_an_unknown_session_is_one_line(store: Path, capsys: pytest.CaptureFixture[str]) -> None:

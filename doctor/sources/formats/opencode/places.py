@@ -10,7 +10,7 @@ from doctor.errors import DoctorError
 from doctor.sources.formats.opencode import files
 from doctor.sources.formats.opencode.stored import Flaw, StoreSource
 
-DATABASE = r"opencode(-[\w.-]+)?\.db$"
+DATABASE = r"opencode[\w.-]*\.(db|sqlite3?)$"
 """The database of the stable channel, and those of others."""
 STORAGE = "storage"
 SEPARATOR = "#"
@@ -50,9 +50,18 @@ def list_place(path: str) -> list[Stored]:
         return _list_database(path)
     if files.is_store(path):
         return _list_files(path, set())
-    found = [stored for database in find_databases(path) for stored in _list_database(database)]
+    found = [stored for database in find_databases(path) for stored in name_sessions(database)]
     storage = os.path.join(path, STORAGE)
     return found + (_list_files(storage, {stored.id for stored in found}) if files.is_store(storage) else [])
+
+
+def name_sessions(database: str) -> list[Stored]:
+    """The sessions of one database among several. One that can't be read is named alone: reading that target says why, and the others
+    are judged all the same."""
+    try:
+        return list_place(database)
+    except DoctorError:
+        return [Stored(f"{database}{SEPARATOR}ses_", "ses_", os.path.basename(database), 0.0)]
 
 
 def _list_database(path: str) -> list[Stored]:
