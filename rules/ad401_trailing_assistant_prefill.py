@@ -41,8 +41,8 @@ def find_trailing_assistant(session: Session) -> Iterator[Finding]:
         text = f"sent as it is, the request ends with an assistant message: {refusals.name_refusing(session, refused)}"
         confidence = Confidence.CONFIRMED if refused.is_sure else Confidence.POSSIBLE
         yield Finding(refused.line, text, confidence=confidence, wires=refused.answers)
-    turn = session.turns[-1]
-    if len(turn.prompts) < 2 or len(turn.replies) != 1:
+    turn = session.turns[-1] if session.turns else None
+    if turn is None or len(turn.prompts) < 2 or len(turn.replies) != 1:
         return
     waiting = find_unanswered(session, turn.prompts)
     if waiting is None:

@@ -68,11 +68,13 @@ def end_call(contents: Contents, transcript: Transcript, place: int, tool: Tool)
         return None
     part = [one for one in get_list(value, "parts" if generation == 1 else "content") if isinstance(one, dict)][tool.place]
     changes: list[tuple[Member, Any]] = [(spans["state"], end_state(part, generation, moment, entry))]
+    if generation == 2 and not isinstance(part.get("time"), dict):
+        return None
     if generation == 2:
-        changes.append((spans["tool.time"], get_object(part, "time") | {"completed": moment}))
-    if not entry.completed and "time" in spans:
+        changes.append((spans["tool.time"], {**part["time"], "completed": part["time"].get("completed", moment)}))
+    if not entry.completed and "time" in spans and isinstance(spans["time"].value, dict):
         time = get_object(get_object(value, "info") if generation == 1 else value, "time")
-        changes.append((spans["time"], time | {"completed": moment}))
+        changes.append((spans["time"], {**time, "completed": time.get("completed", moment)}))
     splices = _write(transcript, record.start, text, changes)
     title = f"end {tool.name} ({tool.call_id}) in row {entry.line + 1} as interrupted, marked, in the client's words"
     return Fix(title, Safety.SAFE, tuple(_cut_edits(transcript, splices)), (), "placeholder")
@@ -82,18 +84,24 @@ def end_state(part: dict[str, Any], generation: int, moment: int, entry: Entry) 
     """The state of a call that nobody will end any more. All that was recorded stays, what has no place in such a state in the mark."""
     state = get_object(part, "state")
     given = state.get("input")
-    was = {"status": state.get("status")}
-    was |= {key: state[key] for key in ("raw", "title") if key in state}
-    if not isinstance(given, dict):
-        was["input"] = given
-        given = _parse(given)
-    mark = {MARK: {"code": MISSING_RESULT, "from": "placeholder", "was": was}}
-    metadata = get_object(state, "metadata") | mark
+    ended: dict[str, Any] = {"status": "error", "input": given if isinstance(given, dict) else _parse(given)}
     if generation == 1:
-        start = get_object(state, "time").get("start") or entry.created
-        return {"status": "error", "input": given, "error": INTERRUPTED, "metadata": metadata, "time": {"start": start, "end": moment}}
-    rest = {key: one for key, one in state.items() if key not in ("status", "input", "metadata", "raw", "title") and one != []}
-    return {"status": "error", "input": given, "error": {"type": "aborted", "message": INTERRUPTED}, **rest, "metadata": metadata}
+        time = get_object(state, "time")
+        ended |= {"error": INTERRUPTED, "time": time | {"start": time.get("start") or entry.created, "end": moment}}
+    else:
+        ended["error"] = {"type": "aborted", "message": INTERRUPTED}
+        ended |= {key: state[key] for key in state if key not in (*ended, "metadata", "raw", "title") and state[key] != []}
+    was = {key: value for key, value in state.items() if key != "metadata" and not _keeps(key, ended.get(key), value) and value != []}
+    if not isinstance(state.get("metadata", {}), dict):
+        was["metadata"] = state["metadata"]
+    return ended | {"metadata": get_object(state, "metadata") | {MARK: {"code": MISSING_RESULT, "from": "placeholder", "was": was}}}
+
+
+def _keeps(key: str, new: Any, old: Any) -> bool:
+    """Whether a member holds all that it did: the same, or, of times and metadata, more."""
+    if key in ("time", "metadata") and isinstance(old, dict) and isinstance(new, dict):
+        return all(name in new and new[name] == one for name, one in old.items())
+    return type(old) is type(new) and old == new
 
 
 def _parse(given: Any) -> dict[str, Any]:
@@ -125,12 +133,18 @@ def _write(transcript: Transcript, start: int, text: str, changes: Sequence[tupl
         if "\n" in text[member.start : member.stop]:
             head = text[: member.start].rpartition("\n")[2]
             indent = head[: len(head) - len(head.lstrip())]
-            written = json.dumps(value, ensure_ascii=False, indent=2).replace("\n", "\n" + indent)
+            written = _spell(value, indent=2).replace("\n", "\n" + indent)
         else:
-            written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+            written = _spell(value, separators=(",", ":"))
         eol = transcript.eol.decode() or "\n"
-        splices.append(Splice(start + first, start + stop, written.replace("\n", eol).encode("utf-8", "surrogateescape")))
+        splices.append(Splice(start + first, start + stop, written.replace("\n", eol).encode()))
     return splices
+
+
+def _spell(value: Any, **style: Any) -> str:
+    """JSON text; lone surrogates, which have no UTF-8 form, make it ASCII with escapes."""
+    text = json.dumps(value, ensure_ascii=False, **style)
+    return text if not any("\ud800" <= sign <= "\udfff" for sign in text) else json.dumps(value, **style)
 
 
 def _cut_edits(transcript: Transcript, splices: Sequence[Splice]) -> list[Edit]:
@@ -175,7 +189,7 @@ def find_loss(before: Transcript, after: Transcript) -> str:
 def _holds(old: Any, new: Any) -> bool:
     """Whether a value still holds all that it did. An open call's state may become an error that keeps what it was in its mark."""
     if isinstance(old, dict) and isinstance(new, dict):
-        if old.get("status") in OPEN and new.get("status") == "error" and "input" in old:
+        if old.get("status") in OPEN and new.get("status") == "error":
             return _holds_state(old, new)
         return all(key in new and _holds(value, new[key]) for key, value in old.items()) and new.keys() - old.keys() <= {"completed"}
     if isinstance(old, list) and isinstance(new, list):
@@ -186,14 +200,5 @@ def _holds(old: Any, new: Any) -> bool:
 def _holds_state(old: dict[str, Any], new: dict[str, Any]) -> bool:
     mark = get_object(get_object(new, "metadata"), MARK)
     was = get_object(mark, "was")
-    for key, value in old.items():
-        if key == "metadata":
-            kept = get_object(new, "metadata")
-            held = isinstance(value, dict) and all(kept.get(name) == one for name, one in value.items())
-        elif key == "time":
-            held = isinstance(value, dict) and all(get_object(new, "time").get(name) == one for name, one in value.items())
-        else:
-            held = new.get(key) == value or was.get(key) == value or value == []
-        if not held:
-            return False
-    return mark.get("from") == "placeholder"
+    held = all(_keeps(key, new.get(key), value) or _keeps(key, was.get(key), value) or value == [] for key, value in old.items())
+    return held and mark.get("from") == "placeholder"
