@@ -186,7 +186,8 @@ def _blocks_resume(found: Diagnostic, unsound: set[str]) -> bool:
     """
     if found.ids and found.fix_pass in (3, 5):
         return bool(unsound.intersection(found.ids))
-    return found.fix_pass < 5 or (found.fix is not None and found.fix.safety > Safety.MANUAL)
+    # Links that are broken stand in the way like rows that are.
+    return found.fix_pass < 5 or found.fix_pass == 7 or (found.fix is not None and found.fix.safety > Safety.MANUAL)
 
 
 def count_rows(session: Session) -> int:

@@ -18,6 +18,7 @@ from doctor.sources.formats.opencode.values import get_list, get_object
 MISSING_RESULT = "AD301"
 PREFILL = "AD401"
 HISTORY = ("AD501", "AD505")
+UNREADABLE = "AD103"
 OF_OTHERS = frozenset({"AD107", "AD108", "AD110", "AD503", "AD504", "AD507", "AD508", "AD601", "AD602", "AD603", "AD604"})
 """Rules about files and habits that OpenCode does not have."""
 INTERRUPTED = "Tool execution was interrupted"
@@ -39,6 +40,9 @@ def adapt(contents: Contents, session: Session, code: str, finding: Finding) -> 
     if code == PREFILL and finding.confidence is Confidence.POSSIBLE and not session.as_request:
         # Which reply answers which prompt is known here, and prompts that come in meanwhile are answered together.
         return None
+    if code == UNREADABLE and contents.belongings is not None:
+        fix = Fix("`fix -o FILE` writes the session as an export without this record", Safety.MANUAL)
+        return finding._replace(message=finding.message.removeprefix("the line is not JSON: "), fix=fix)
     if code in HISTORY:
         # What is left of it on disk does not keep the client from going on.
         finding = finding._replace(at_most=finding.at_most or Severity.WARNING)

@@ -71,6 +71,6 @@ def spell(data: str, name: str, row: int, damage: list[LineProblem], **ids: str)
         return graft(data, **ids)
     except (ValueError, RecursionError) as error:
         said = "is empty (0 bytes)" if not data.strip() else "is no object" if str(error) == "not an object" else "is no JSON"
-        detail = f": {error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) and data.strip() else ""
+        detail = f": {error.msg} (character {error.pos + 1})" if isinstance(error, json.JSONDecodeError) and data.strip() else ""
         damage.append(LineProblem(row, "invalid", f"{name} {said}{detail}", 0))
         return None
