@@ -7,8 +7,9 @@ is read is the copy.
 from __future__ import annotations
 
 import atexit
+import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 from doctor.errors import DoctorError
@@ -95,15 +96,28 @@ def _open(path: str) -> Database:
             database.columns[table] = tuple(str(row["name"]) for row in database.ask(f'PRAGMA table_info("{quoted}")'))
         database.complaint, database.dangling = _check(database)
         _require_tables(database)
+        _let_go(database)
     except BaseException:
         database.close()
         raise
     return database
 
 
-def require_content(path: str, copy: str) -> None:
-    import os
+def _let_go(database: Database) -> None:
+    """Takes the copy's name away once it is open: whatever ends this process, nothing of it stays behind. Where a system does not allow
+    that, the copy goes when it is closed."""
+    if os.name != "posix":
+        return
+    with suppress(sqlite3.Error):
+        # Brings in what is in the log; from now on there is one file, and it is never opened again.
+        database.connection.execute("PRAGMA query_only = OFF")
+        database.connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+        database.copy.remove()
+    with suppress(sqlite3.Error):
+        database.connection.execute("PRAGMA query_only = ON")
 
+
+def require_content(path: str, copy: str) -> None:
     if os.path.getsize(copy) == 0 and not (os.path.exists(copy + "-wal") and os.path.getsize(copy + "-wal")):
         message = f"{path} is empty (0 bytes): it holds no session. Look for them in another opencode*.db beside it, or in a backup"
         raise DoctorError("unreadable", message, path)

@@ -178,3 +178,18 @@ def test_a_session_at_work_is_live(store: Path) -> None:
     report = check(f"{store}#ses_1", now=NOW)
     assert report.files[0].verdict == "live"
     assert check(f"{store}#ses_1", now=NOW + 3_600).files[0].verdict == "resumable"
+
+
+@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
+@pytest.mark.parametrize("ending", ["sys.stdout.flush(); os._exit(0)", "os.kill(os.getpid(), signal.SIGKILL)"])
+def test_no_copy_stays_behind_whatever_ends_the_process(store: Path, tmp_path: Path, mode: str, ending: str) -> None:
+    """It holds what the original does, credentials among it."""
+    with closing(sqlite3.connect(store)) as writer:
+        writer.execute(f"PRAGMA journal_mode = {mode}")
+    script = f"import os, signal, sys; from doctor import check; print(len(check(sys.argv[1]).files)); sys.stdout.flush(); {ending}"
+    place = tmp_path / "temporary"
+    place.mkdir()
+    environment = {**os.environ, "TMPDIR": str(place)}
+    done = subprocess.run([sys.executable, "-c", script, str(store)], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "1\n", done.stderr
+    assert list(place.iterdir()) == []
