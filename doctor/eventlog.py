@@ -145,6 +145,10 @@ class Request(Record):
     end_line: int = -1
     end_time: str = ""
     """The provider's answer or refusal; without either in the log, -1 and ""."""
+    id: str = ""
+    """The store's id of the message that it was made for, where it has one."""
+    was_stale: bool = False
+    """The open calls had their results by then: the request was made of an older state of the session."""
 
 
 class Moment(Record):
@@ -185,6 +189,7 @@ class EventLog:
         "problems",
         "provider",
         "requests",
+        "rows",
         "runs",
         "source",
         "steered",
@@ -208,6 +213,8 @@ class EventLog:
         self.requests: tuple[Request, ...] = ()
         self.moments: tuple[Moment, ...] = ()
         self.problems: tuple[EventProblem, ...] = ()
+        self.rows: tuple[int, ...] = ()
+        """Where there is no log but the transcript itself: on which of its lines each moment stands. () for a log of its own."""
         self.steered: frozenset[int] = frozenset()
         """hash() of each text steered in while a tool ran: user rows that are no prompts."""
         self.turns: tuple[TurnRecord, ...] = ()

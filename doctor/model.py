@@ -129,6 +129,7 @@ class Transcript:
         "blank_lines",
         "ends_with_eol",
         "eol",
+        "form",
         "format",
         "line_problems",
         "messages",
@@ -139,6 +140,7 @@ class Transcript:
         "shape_problems",
         "source",
         "starts",
+        "store_problems",
         "unusual",
     )
 
@@ -163,6 +165,10 @@ class Transcript:
         """What the rows say about themselves (doctor.notes), for formats that know; None for the others."""
         self.eol = b"\n"
         self.ends_with_eol = True
+        self.form: Any = None
+        """A doctor.forms.Form where rows are not lines of JSON in the client's own neutral shape; None for those that are."""
+        self.store_problems: list[Any] = []
+        """What a format notes about the links between its records (doctor.forms.StoreProblem)."""
         self._index_of_line: dict[int, int] | None = None
         self._breaks: list[int] | None = None
 
@@ -179,7 +185,9 @@ class Transcript:
         return raw[:-1] if raw.endswith(b"\n") else raw
 
     def read_row(self, line: int) -> Any:
-        """The parsed row of a line, read again from disk; None where the line is not JSON."""
+        """The parsed row of a line, read again from disk; None where the line is not JSON. In Amplifier's shape, whatever the format."""
+        if self.form is not None:
+            return self.form.read_row(self, line)
         import json
 
         try:

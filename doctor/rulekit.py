@@ -36,8 +36,8 @@ __all__ = [
     "SPELLED_FOREIGN", "SPELLED_IN_LIST", "SPELLINGS_DISAGREE", "UNSIGNED_THINKING", "CallPair", "Confidence", "Edit", "EventLog",
     "Execution", "FileSpan", "Finding", "Fix", "Interval", "LineOf", "Message", "Overlap", "Record", "Related", "Request", "ResultSite",
     "Rule", "RuleOption", "Safety", "Session", "Severity", "ToolCall", "ToolResult", "ToolRun", "Transcript", "Turn", "between",
-    "evidence", "examples", "moves", "placeholders", "read_style", "refusals", "resuming", "rewrites", "row_number", "rule", "short_id",
-    "write_row",
+    "evidence", "examples", "moves", "placeholders", "read_style", "refusals", "report_problems", "resuming", "rewrites", "row_number",
+    "rule", "short_id", "write_row",
 ]  # fmt: skip
 
 Example = str | bytes | Mapping[str, str | bytes]
@@ -101,6 +101,22 @@ def set_options(rule: Rule, values: Mapping[str, object]) -> Rule:
     from functools import partial
 
     return rule._replace(check=partial(rule.check, **values))
+
+
+def report_problems(session: Session, kind: str) -> Iterator[Finding]:
+    """What the format found wrong with the links between records, under the one rule that reports this kind."""
+    for problem in session.transcript.store_problems:
+        if problem.kind == kind:
+            yield Finding(
+                problem.line,
+                problem.message,
+                None,
+                tuple(Related(line, label) for line, label in problem.related),
+                problem.ids,
+                confidence=Confidence.POSSIBLE if problem.is_doubtful else Confidence.CONFIRMED,
+                at_most=Severity.INFO if problem.is_note else None,
+                why=problem.why,
+            )
 
 
 def row_number(line: int) -> int:

@@ -9,6 +9,8 @@ The client was killed, or its turn was cancelled, while the tool ran. The client
 ## How it is fixed
 A result that the event log holds is AD503 and comes back as it was. Only where nobody knows the result, a placeholder goes right behind
 the call, in the client's own words, marked in its metadata. Should the real result turn up later, it replaces the placeholder (AD305).
+OpenCode keeps a call and its result in one part and tells the model of its own accord that an open one was interrupted: there it is a
+warning, and the part is ended as an error, marked, with all that was recorded.
 """
 
 from __future__ import annotations

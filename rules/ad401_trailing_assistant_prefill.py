@@ -61,8 +61,8 @@ def find_as_request(session: Session, fix: Fix | None) -> Iterator[Finding]:
 def find_at_rest(session: Session) -> Iterator[Finding]:
     messages = session.transcript.messages
     last = messages[-1].line
-    turn = session.turns[-1]
-    if len(turn.prompts) < 2 or len(turn.replies) != 1:
+    turn = session.turns[-1] if session.turns else None
+    if turn is None or len(turn.prompts) < 2 or len(turn.replies) != 1:
         return
     waiting = find_unanswered(session, turn.prompts)
     if waiting is None:

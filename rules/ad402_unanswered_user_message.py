@@ -4,7 +4,8 @@
 Nothing is refused: the model sees the message with the next prompt. But the user may wait for an answer that will not come.
 
 ## How it happens
-The execution failed, was cancelled or died before it replied, or a reply to another message came in its place.
+The execution failed, was cancelled or died before it replied, or a reply to another message came in its place. Stores that note which
+message a reply answers (OpenCode's `parentID`) prove it.
 
 ## How it is fixed
 It is only reported: ask again. It is a warning where another message of the same turn was answered instead, else information.
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Finding, Related, Session, Severity, evidence, examples, rule
+from doctor.rulekit import Confidence, Finding, Related, Session, Severity, evidence, examples, report_problems, rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ CANCELLED = "was cancelled"
 
 @rule(code="AD402", name="unanswered-user-message", severity=Severity.WARNING, bad=BAD, good=GOOD)
 def find_unanswered_message(session: Session) -> Iterator[Finding]:
+    yield from report_problems(session, "unanswered")
     if session.is_record:
         yield from find_in_record(session)
         return

@@ -1,13 +1,14 @@
-"""One user message has two replies.
+"""One user message has the same reply twice, or was answered to the end more than once.
 
 ## Why it matters
 The model reads its own answer twice, and another message may have got none.
 
 ## How it happens
-Two executions answered from the same history, or a reply was saved again.
+Two executions answered from the same history, or a reply was saved again. Where the store notes which message a reply answers
+(OpenCode's `parentID`), it is proved by that; otherwise only replies that say the same count.
 
 ## How it is fixed
-It is only reported: both replies are recorded. Two replies that differ say nothing by themselves; a turn may write several.
+It is only reported: both replies are recorded. Without links two replies that differ say nothing by themselves; a turn may write several.
 
 Chat logs: two turns that both name a message as what they answer are proof. Without links more replies than messages are a doubt; rows of
 one turn (text, tool, text; balloons), greetings and scheduled messages, versions of a reply, another try after an error and a person who
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Finding, Related, Session, Severity, Turn, examples, rule
+from doctor.rulekit import Confidence, Finding, Related, Session, Severity, Turn, examples, report_problems, rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ HABIT = 3
 
 @rule(code="AD403", name="user-message-answered-twice", severity=Severity.WARNING, bad=BAD, good=GOOD)
 def find_double_reply(session: Session) -> Iterator[Finding]:
+    yield from report_problems(session, "answered-twice")
     if not any(len(turn.replies) > 1 for turn in session.turns):
         return
     apart: set[int] = set()

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Finding, Overlap, Related, Session, Severity, Turn, evidence, examples, rule
+from doctor.rulekit import Confidence, EventLog, Finding, Overlap, Related, Session, Severity, Turn, evidence, examples, rule
 
 TRANSCRIPT = examples.user("slow") + examples.user("quick")
 FIRST = examples.event(0, "execution:start", prompt="slow") + examples.event(1, "tool:pre", tool_name="bash", tool_call_id="a")
@@ -42,7 +42,7 @@ def find_overlaps(session: Session) -> Iterator[Finding]:
     at_most = None if evidence.bears_trace(session) else Severity.INFO
     for overlap in log.overlaps:
         wrote_blind = session.is_record and overlap.older.response and overlap.newer.response
-        yield describe(overlap, None if wrote_blind else at_most, log.unit)
+        yield describe(log, overlap, None if wrote_blind else at_most)
 
 
 def find_hints(session: Session) -> Iterator[Finding]:
@@ -86,16 +86,19 @@ def describe_hint(session: Session, turn: Turn) -> Finding:
     return Finding(messages[first].line, text, None, tuple(related), confidence=Confidence.POSSIBLE, at_most=Severity.INFO)
 
 
-def describe(overlap: Overlap, at_most: Severity | None, unit: str) -> Finding:
+def describe(log: EventLog, overlap: Overlap, at_most: Severity | None) -> Finding:
     older, newer = overlap.older, overlap.newer
     is_certain = overlap.confidence == "confirmed"
     verb = "ran" if is_certain else "may have run"
-    parts = [evidence.describe_execution(part, unit) for part in (older, newer)]
+    parts = [evidence.describe_execution(part, log) for part in (older, newer)]
     message = f"two executions {verb} at the same time: {parts[0]} and {parts[1]}"
     if is_certain:
         ends = [part.end_time if part.end_line >= 0 else part.last_time for part in (older, newer)]
-        if newer.start_time and all(ends) and (unit == "events" or newer.start_time < min(ends)):
+        if newer.start_time and all(ends) and (log.unit == "events" or newer.start_time < min(ends)):
             message += f", from {evidence.clock_time(newer.start_time)} to {evidence.clock_time(min(ends))}"
+    if log.source is None:
+        # Nothing else shows where a store that keeps no log has it from.
+        message += f": {overlap.proof}"
     related = [Related(older.start_line, "the first starts", "events"), Related(newer.start_line, "the second starts", "events")]
     related += [Related(line, "proof" if is_certain else "clue", "events") for line in overlap.proof_lines]
     related += [
@@ -104,11 +107,11 @@ def describe(overlap: Overlap, at_most: Severity | None, unit: str) -> Finding:
     return Finding(
         None,
         message,
-        related=tuple(sorted(set(related) if unit == "events" else join_labels(related), key=lambda row: row.line)),
+        related=tuple(sorted(set(related) if log.unit == "events" else join_labels(related), key=lambda row: row.line)),
         confidence=Confidence.CONFIRMED if is_certain else Confidence.POSSIBLE,
         at_most=at_most,
         where="events",
-        why=overlap.proof,
+        why=overlap.proof if log.source is not None else "",
         intervals=(evidence.draw_execution(older), evidence.draw_execution(newer)),
     )
 

@@ -32,13 +32,12 @@ def find_abandoned(session: Session) -> Iterator[Finding]:
     log = session.events
     if log is None:
         return
-    left, unit = log.open_execution, log.unit[:-1]
+    left = log.open_execution
     for execution in (*log.abandoned, *((left,) if left is not None and not session.liveness.is_live else ())):
         start, last = execution.start_line, execution.last_line
-        begun = f"{unit} {start + 1}, {evidence.clock_time(execution.start_time)}"
         message = (
-            f"{evidence.quote(execution.prompt)} started ({begun}) and never ended: "
-            f"its last sign of life is {unit} {last + 1} ({evidence.clock_time(execution.last_time)})"
+            f"{evidence.quote(execution.prompt)} started ({evidence.name_line(log, start)}, {evidence.clock_time(execution.start_time)}) "
+            f"and never ended: its last sign of life is {evidence.name_line(log, last)} ({evidence.clock_time(execution.last_time)})"
         )
         related = [Related(start, "it starts", "events")]
         if last != start:

@@ -1,7 +1,8 @@
-"""Two messages of a chat log have one id.
+"""Two messages of one log or session have one id.
 
 ## Why it matters
-A store that keeps one message a key loses one of them, and a reply link to the id says nothing any more.
+A store that keeps one message a key loses one of them (OpenCode's import keeps the first, without a word), and a reply link to the id
+says nothing any more.
 
 ## How it happens
 Ids made of a time stamp or a counter that starts again, a row that was copied into another conversation, a merge of two exports.
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Related, Session, Severity, evidence, examples, rule
+from doctor.rulekit import Finding, Related, Session, Severity, evidence, examples, report_problems, rule
 
 FIRST = examples.chat(0, "m1", "user", "hi")
 BAD = FIRST + examples.chat(1, "m1", "assistant", "hello")
@@ -26,6 +27,8 @@ SHORTEST_GLOBAL_ID = 16
 
 @rule(code="AD711", name="duplicate-message-id", severity=Severity.ERROR, bad=BAD, good=GOOD)
 def find_duplicate_id(session: Session) -> Iterator[Finding]:
+    for finding in report_problems(session, "duplicate-message-id"):
+        yield finding._replace(at_most=Severity.WARNING)
     if not session.is_record:
         return
     messages = session.transcript.messages

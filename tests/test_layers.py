@@ -14,7 +14,9 @@ ROOMS = ("base", "sources", "analysis", "settings", "repair", "output", "api", "
 """From the bottom up. A module imports from its own room and from those before it. `base` are the modules directly under doctor/."""
 FACADES = ("doctor", "doctor.__main__")
 """The package itself hands out the functions of doctor.api, and imports them on first use only."""
-WRITERS = ("doctor.repair.storage",)
+COPIES = "doctor.sources.copies"
+"""Copies databases into a private folder before they are looked at; it writes nothing of the user's."""
+WRITERS = ("doctor.repair.storage", COPIES)
 READERS = ("doctor.sources", *WRITERS)
 REPORT_WRITERS = ("doctor.cli.files",)
 """Writes the files that reports were asked for in, and nameless ones that they wait in. Nobody may let it near a user's session."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from doctor.analysis.excerpts import build_excerpts
 from doctor.analysis.targets import aim_session
-from doctor.findings import Confidence, Diagnostic, Failure, FileReport, Finding, Fix, FixReport, LineOf, Safety, Severity
+from doctor.findings import Confidence, Diagnostic, Failure, FileReport, Finding, Fix, FixReport, LineOf, Related, Safety, Severity
 from doctor.records import Record
 from doctor.refusals import PAIRING_RULES, Violation
 from doctor.rulekit import Rule
@@ -36,7 +36,7 @@ def diagnose(session: Session, rules: Sequence[Rule], excerpts: bool = True) -> 
     failures = []
     for rule in rules:
         try:
-            found += [(rule, finding) for finding in rule.check(session)]
+            found += [(rule, finding) for finding in _find(rule, session)]
         except Exception as error:
             failures.append(
                 Failure(session.transcript.path, "rule-crash", f"rule {rule.code} crashed ({_place_crash(error)}); please report it")
@@ -46,6 +46,31 @@ def diagnose(session: Session, rules: Sequence[Rule], excerpts: bool = True) -> 
         found = list(_quote_answers(session, found))
     diagnostics = [_stamp(session, rule, finding, excerpts and number < MOST_EXCERPTS) for number, (rule, finding) in enumerate(found)]
     return Diagnosis(tuple(diagnostics), tuple(failures))
+
+
+def _find(rule: Rule, session: Session) -> Iterator[Finding]:
+    """What a rule finds, as it holds for the format; what is said of moments that the transcript itself bears is about its rows."""
+    form, events = session.transcript.form, session.events
+    rows = events.rows if events is not None else ()
+    for finding in rule.check(session):
+        if form is not None:
+            adapted = form.adapt(session, rule.code, finding)
+            if adapted is None:
+                continue
+            finding = adapted
+        yield place_in_rows(finding, rows) if rows else finding
+
+
+def place_in_rows(finding: Finding, rows: Sequence[int]) -> Finding:
+    """A finding about moments, moved to the rows that bear them. Bars over lines would show nothing there."""
+    if finding.where == "events":
+        finding = finding._replace(where="transcript", line=rows[finding.line] if finding.line is not None else None)
+    related = {(row.where, row.line): row for row in reversed([_place_related(row, rows) for row in finding.related])}
+    return finding._replace(related=tuple(reversed(related.values())), intervals=())
+
+
+def _place_related(row: Related, rows: Sequence[int]) -> Related:
+    return row._replace(where="transcript", line=rows[row.line]) if row.where == "events" else row
 
 
 def _quote_answers(session: Session, found: Sequence[tuple[Rule, Finding]]) -> Iterator[tuple[Rule, Finding]]:
@@ -109,9 +134,12 @@ def _stamp(session: Session, rule: Rule, finding: Finding, with_excerpts: bool) 
     if finding.at_most is not None:
         severity = min(severity, finding.at_most, key=lambda value: value.rank)
     transcript = session.transcript
-    path, byte_offset = transcript.path, 0
+    path, byte_offset, message = transcript.path, 0, finding.message
     if finding.where == "transcript" and finding.line is not None and finding.line < transcript.line_count:
-        byte_offset = transcript.starts[finding.line] + finding.column
+        form = transcript.form
+        byte_offset = (form.place_row(transcript, finding.line) if form is not None else transcript.starts[finding.line]) + finding.column
+        name = form.name_row(transcript, finding.line) if form is not None else ""
+        message = f"{message} [{name}]" if name and name not in message else message
     elif finding.where == "events" and session.events is not None:
         path = session.events.path
     elif finding.where == "backup" and session.backup is not None:
@@ -121,7 +149,7 @@ def _stamp(session: Session, rule: Rule, finding: Finding, with_excerpts: bool) 
         name=rule.name,
         severity=severity,
         confidence=finding.confidence,
-        message=finding.message,
+        message=message,
         path=path,
         line=0 if finding.line is None else finding.line + 1,
         column=finding.column + 1,
@@ -151,7 +179,7 @@ def judge(session: Session, diagnostics: Sequence[Diagnostic]) -> str:
     if not session.transcript.messages and errors:
         return "after-fix" if any(found.fix and found.fix.safety is Safety.SAFE for found in errors) else "unknown"
     unsound = session.pairing.list_unsound_ids()
-    blocking = [found for found in errors if _blocks_resume(found, unsound)]
+    blocking = [found for found in errors if _blocks_resume(found, unsound, session.is_record)]
     if not blocking:
         looked = any(found.fix_pass < 4 for found in diagnostics)
         damaged = unsound or session.transcript.line_problems or session.transcript.shape_problem_count
@@ -159,8 +187,9 @@ def judge(session: Session, diagnostics: Sequence[Diagnostic]) -> str:
     return "after-fix" if all(found.fix and found.fix.safety > Safety.MANUAL for found in blocking) else "not-resumable"
 
 
-def _blocks_resume(found: Diagnostic, unsound: set[str]) -> bool:
-    """Whether an error stands in the way of a resume. `unsound`: ids of calls that are not answered as they must be.
+def _blocks_resume(found: Diagnostic, unsound: set[str], is_record: bool) -> bool:
+    """Whether an error stands in the way of a resume. `unsound`: ids of calls that are not answered as they must be. `is_record`: requests
+    are built from the rows by the platform, which needs no ids for it.
 
     A placeholder hides work that was done, but a provider takes it; what only the event log knows counts where it can be put right.
     """
@@ -169,7 +198,13 @@ def _blocks_resume(found: Diagnostic, unsound: set[str]) -> bool:
     if found.fix_pass == 4 and found.fix is None and not found.wires:
         # What two replies said to a person stops no request.
         return False
-    return found.fix_pass < 5 or (found.fix is not None and found.fix.safety > Safety.MANUAL)
+    # Links that are broken stand in the way like rows that are.
+    return found.fix_pass < 5 or (found.fix_pass == 7 and not is_record) or (found.fix is not None and found.fix.safety > Safety.MANUAL)
+
+
+def count_rows(session: Session) -> int:
+    transcript = session.transcript
+    return int(transcript.form.count_rows(transcript)) if transcript.form is not None else len(transcript.messages)
 
 
 def report_session(session: Session, diagnosis: Diagnosis, fix: FixReport | None = None) -> FileReport:
@@ -180,10 +215,10 @@ def report_session(session: Session, diagnosis: Diagnosis, fix: FixReport | None
         format=session.transcript.format,
         session_id=session.session_id,
         verdict=judge(session, diagnosis.diagnostics),
-        rows=len(session.transcript.messages),
+        rows=count_rows(session),
         diagnostics=diagnosis.diagnostics,
-        events_path=events.path if events is not None else "",
-        event_lines=events.line_count if events is not None else 0,
+        events_path=events.path if events is not None and events.path != session.transcript.path else "",
+        event_lines=events.line_count if events is not None and events.path != session.transcript.path else 0,
         liveness=session.liveness.reason,
         fix=fix,
         wires=tuple(session.wires.values()),

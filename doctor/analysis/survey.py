@@ -74,7 +74,8 @@ def survey_session(place: SessionPlace, rules: Sequence[Rule], *, now: float, st
     modified, size = _measure(place)
     empty = SurveyRow(place.session_id, place.project, place.transcript, modified, size, 0, "unreadable", "", "", 0, 0, 0, ())
     try:
-        session = read_session(place.transcript, events=None if place.events else False, now=now, state_home=state_home, writers=writers)
+        events = None if place.events or place.modified or "#" in place.transcript else False
+        session = read_session(place.transcript, events=events, now=now, state_home=state_home, writers=writers)
         diagnosis = diagnose(session, rules, excerpts=False)
     except DoctorError as error:
         return empty._replace(failures=(Failure(error.path or place.transcript, error.kind, error.message),))
@@ -122,7 +123,7 @@ def _list_codes(found: Sequence[Diagnostic]) -> tuple[str, ...]:
 
 
 def _measure(place: SessionPlace) -> tuple[float, int]:
-    modified, size = 0.0, 0
+    modified, size = place.modified, 0
     for path in (place.transcript, place.events):
         try:
             status = os.stat(path) if path else None

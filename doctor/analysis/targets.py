@@ -50,8 +50,10 @@ _OF_PROVIDER = {
     "google": (GEMINI,),
     "vertex": (GEMINI,),
     "bedrock": (ANTHROPIC, CONVERSE),
+    "amazon-bedrock": (CONVERSE,),
+    "openrouter": (OPENAI_CHAT,),
 }
-"""By the name of Amplifier's provider module without `provider-`. Bedrock is reached both ways."""
+"""By the name of Amplifier's provider module without `provider-`, which reaches Bedrock both ways, and by OpenCode's provider ids."""
 _OF_MODEL = (("claude", (ANTHROPIC,)), ("gemini", (GEMINI,)), ("gpt-", (OPENAI_RESPONSES,)), ("o1", (OPENAI_RESPONSES,)),
              ("o3", (OPENAI_RESPONSES,)), ("o4", (OPENAI_RESPONSES,)))  # fmt: skip
 _SOUND = {wire: WireVerdict(wire, ACCEPTED) for wire in WIRES}
@@ -123,6 +125,12 @@ def tell_wires(provider: str, model: str) -> tuple[str, ...]:
 
 def judge_session(session: Session) -> Mapping[str, WireVerdict]:
     """The answer of every wire, also of those that are no targets: a reader wants to know where a session could go on."""
+    form = session.transcript.form
+    if form is not None:
+        from doctor.pairing import pair_calls
+
+        sent = form.as_sent(session.transcript)
+        session = session.with_transcript(sent, pair_calls(sent.messages))
     if is_plainly_accepted(session):
         return _SOUND
     from doctor.analysis.wires.shape import Settings

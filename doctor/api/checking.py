@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from doctor.analysis.engine import diagnose, report_session
-from doctor.analysis.registry import load_rules, select_rules
+from doctor.analysis.registry import load_common_rules, load_rules, select_rules
 from doctor.analysis.targets import check_wires
 from doctor.api.reading import (
     REQUEST,
@@ -107,7 +107,7 @@ def check_each(
     aim = Aim(check_wires(wires), model, host)
     tuning = course.tuning if course is not None else None
     order = Order(tuple(select), tuple(ignore), aim, how_to_read(events, as_request, now, environment), debug, spell, tuning)
-    rules = select_rules(load_rules(), select, ignore)
+    rules = select_rules(load_rules(), select, ignore) if select or ignore else load_common_rules()
     targets, failures = find_targets(paths, environment) if course is None else find_targets(paths, environment, course.find)
     if failures:
         yield Outcome(None, tuple(failures))
@@ -129,6 +129,8 @@ def check_target(target: Target, order: Order, rules: Sequence[Rule]) -> Outcome
         session = read_target(target, order.how, order.aim)
         if session.transcript.format == REQUEST:
             return Outcome(_check_requests(session, rules, order.aim))
+        if session.transcript.form is not None and not (order.select or order.ignore):
+            rules = load_rules()
         diagnosis = diagnose(session, rules)
         if order.spell:
             from doctor.repair.replacements import spell_fixes

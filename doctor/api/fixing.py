@@ -11,7 +11,18 @@ from doctor.analysis.engine import report_session
 from doctor.analysis.registry import load_rules, select_rules
 from doctor.analysis.targets import check_wires
 from doctor.api.checking import Outcome, collect
-from doctor.api.reading import REQUEST, Aim, Target, describe_failure, find_targets, how_to_read, locate_target, name_target, read_target
+from doctor.api.reading import (
+    REQUEST,
+    Aim,
+    Target,
+    describe_failure,
+    find_store,
+    find_targets,
+    how_to_read,
+    locate_target,
+    name_target,
+    read_target,
+)
 from doctor.errors import DoctorError
 from doctor.findings import Failure, FileReport, FixReport, Report, Safety
 from doctor.records import Record
@@ -41,6 +52,7 @@ def fix_each(
     unsafe: bool = False,
     recover: bool = False,
     force: bool = False,
+    in_place: bool = False,
     output: str | os.PathLike[str] | None = None,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
@@ -61,10 +73,10 @@ def fix_each(
 
     `dry_run` (the default here) plans and verifies, and writes nothing. `unsafe` also applies fixes that change or take out a recorded
     row. `recover` also adds rows that the transcript lost and its backup or event log still holds. `force` writes to a session that
-    somebody seems to be in. `output` leaves the transcript alone and writes the repaired one there. `diff` adds the change as a unified
-    diff. With `wires` nothing is written that one of them would still refuse, and thinking that they refuse can be taken out. `wait`: how
-    many seconds to wait for somebody to leave the session. `watch` is told how much of a large event log is read. The other arguments
-    are those of `check`.
+    somebody seems to be in. `in_place` writes into a database of sessions, which is otherwise left alone. `output` leaves the transcript
+    alone and writes the repaired one there. `diff` adds the change as a unified diff. With `wires` nothing is written that one of them
+    would still refuse, and thinking that they refuse can be taken out. `wait`: how many seconds to wait for somebody to leave the
+    session. `watch` is told how much of a large event log is read. The other arguments are those of `check`.
 
     Each FileReport holds what is left after the fix, and in `.fix` what was done, with the paths of backup, receipt and quarantine.
 
@@ -78,7 +90,7 @@ def fix_each(
     if output is not None and len(targets) > 1:
         raise DoctorError("usage", f"--output takes one transcript, but {os.fspath(path)} holds {len(targets)}")
     how = how_to_read(events, as_request, now, environment) | {"recover": recover, "watch": watch}
-    wish = _Wish(dry_run, unsafe, force, os.fspath(output) if output is not None else None, diff)
+    wish = _Wish(dry_run, unsafe, force, os.fspath(output) if output is not None else None, diff, in_place)
     if failures:
         yield Outcome(None, tuple(failures))
     for target in targets:
@@ -133,6 +145,7 @@ class _Wish(Record):
     force: bool
     output: str | None
     diff: bool
+    in_place: bool
 
 
 def _fix_session(session: Session, rules: Sequence[Rule], wish: _Wish, how: Mapping[str, Any]) -> tuple[FileReport, list[Failure]]:
@@ -164,6 +177,9 @@ def _write(session: Session, plan: Plan, wish: _Wish, how: Mapping[str, Any], do
 
     if session.transcript.format == MESSAGES:
         plan = _wrap_rows(session.transcript.path, plan)
+    store = find_store(session.transcript.path)
+    if store is not None and wish.output is None and plan.changed:
+        return _write_store(session, plan, wish, store, how["now"], done)
     locks = find_client_locks(session.session_id or os.path.basename(session.folder or ""), how["state_home"])
     written = write_plan(session, plan, now=how["now"], output=wish.output, force=wish.force, client_locks=locks)
     return done._replace(written=written.path, backup=written.backup, receipt=written.receipt, quarantine=written.quarantine)
@@ -177,3 +193,18 @@ def _wrap_rows(path: str, plan: Plan) -> Plan:
     original = FileSource(path)
     rows = plan.source.read(0, plan.source.size)
     return plan._replace(source=MemorySource(join_rows(original.read(0, original.size), rows)))
+
+
+def _write_store(session: Session, plan: Plan, wish: _Wish, store: tuple[str, str], now: float, done: FixReport) -> FixReport:
+    path, session_id = store
+    if os.path.isdir(path) or not wish.in_place:
+        where = "" if os.path.isdir(path) else ", or write into the database with --in-place while OpenCode is closed"
+        raise DoctorError(
+            "usage", f"{session.transcript.path} is part of a store: write the session as a new export with -o FILE{where}", path
+        )
+    if session.liveness.is_live and not wish.force:
+        raise DoctorError("live", f"{session.transcript.path} is in use: {session.liveness.reason}; close OpenCode", path)
+    from doctor.repair.storage.database import write_session
+
+    written = write_session(plan, path, session_id, now)
+    return done._replace(written=written.path, backup=written.backup, receipt=written.receipt)

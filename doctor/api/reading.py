@@ -57,6 +57,15 @@ def find_targets(
     return list(targets), failures
 
 
+def find_store(path: str) -> tuple[str, str] | None:
+    """(store, session id) of a path such as `opencode.db#ses_…`; None for a file of its own."""
+    if "#" not in path or os.path.lexists(path):
+        return None
+    from doctor.sources.formats.opencode.places import split_target
+
+    return split_target(path)
+
+
 def add_children(targets: Iterable[Target]) -> list[Target]:
     """Each session followed by its sub-sessions, each once."""
     from doctor.sources.siblings import TRANSCRIPT, follow_children

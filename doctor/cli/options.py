@@ -48,6 +48,9 @@ FORMATS: Any = Option(
     help=f"How to report: {', '.join(NAMES)}. Repeatable; with a file it goes there. Default: human.",
 )
 OUTPUT_FILE: Any = Option(None, "--output-file", metavar="FILE", help="Write the report there, and not to standard output.")
+SESSION: Any = Option(
+    "", "--session", metavar="ID", help="Only this session of a database that holds many; the beginning of its id will do."
+)
 TEXT_FORMAT: Any = choice("text", "--format", TEXT_FORMATS, "How to write it.")
 SELECT: Any = Option(
     [],
@@ -111,3 +114,8 @@ def make_wish(
         raise BadParameter("--baseline and --no-baseline exclude each other; leave one out")
     wish = Wish(file, isolated, "" if no_baseline else baseline, force_exclude, split_selectors(extend_select))
     return wish if wish != Wish() else None
+
+
+def choose_session(paths: list[str], session: str) -> list[str]:
+    """The paths, each narrowed to one session of the store that it names."""
+    return [f"{path}#{session}" for path in paths] if session else paths

@@ -30,6 +30,8 @@ def compose_heading(file: FileReport, options: Options) -> list[Pieces]:
         events = ""
     elif file.events_path == file.path != "":
         events = "turns in its rows"
+    elif file.events_path.startswith(f"{file.path}:"):
+        events = count_of(file.event_lines, "event")
     elif file.events_path:
         events = f"{file.events_path.replace(chr(92), '/').rsplit('/', 1)[-1]} {count_of(file.event_lines, 'line')}"
     else:

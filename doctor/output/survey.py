@@ -115,7 +115,7 @@ def _count_shared(first: str, second: str) -> int:
 
 
 def _list_cells(row: SurveyRow, short: str, now: float) -> tuple[str, ...]:
-    agent = row.session_id.partition("_")[2]
+    agent = "" if row.session_id.startswith("ses_") else row.session_id.partition("_")[2]
     counts = [count_of(row.errors, "error") if row.errors else "", count_of(row.warnings, "warning") if row.warnings else ""]
     found = ", ".join(part for part in counts if part)
     answer = f"no: {row.move.partition(' instead')[0]}" if row.move else ANSWERS.get(row.verdict, "can't be read")

@@ -114,6 +114,10 @@ class Proof:
         return found
 
     def find_flaw(self, session: Session, after: Diagnosis, changes: LineChanges) -> str:
+        form = self._old.form
+        if form is not None:
+            found = self._find_new_error(after.diagnostics) or self._find_unfixed(after.diagnostics)
+            return found or str(form.find_loss(self._old, session.transcript))
         return (
             self._find_new_error(after.diagnostics)
             or self._find_unfixed(after.diagnostics)

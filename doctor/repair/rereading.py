@@ -34,7 +34,7 @@ class Region(Record):
 def reread_edited(session: Session, source: PiecedSource, runs: Sequence[KeptRun]) -> Session:
     """As doctor.sources.session.reread_session. `runs` are the lines of `session` that stayed, as apply_and_trace tells them."""
     old = session.transcript
-    if old.notes is not None or old.shape_problem_count > MOST_SHAPE_PROBLEMS:
+    if old.notes is not None or old.form is not None or old.shape_problem_count > MOST_SHAPE_PROBLEMS:
         # Notes hang together over rows: what an edit replaces, what a thread holds.
         return reread_session(session, source)
     reader = load_format(old.format)

@@ -9,7 +9,7 @@ from types import ModuleType
 
 from doctor.errors import DoctorError
 from doctor.eventlog import EventLog
-from doctor.model import RECORDS, Backup, Liveness, Source
+from doctor.model import RECORDS, Backup, Liveness, Source, Transcript
 from doctor.pairing import pair_calls
 from doctor.session import Session
 from doctor.sources.formats import detect_format, load_format
@@ -46,7 +46,7 @@ def read_session(
     """
     unsaved = source is None and is_unsaved(path)
     if source is None:
-        source = MemorySource(b"") if unsaved else FileSource(path)
+        source = MemorySource(b"") if unsaved else _open_target(path) if "#" in path else FileSource(path)
     reader = detect_format(source, path)
     if reader.NAME in RECORDS:
         return _read_described(reader, source, path, events=events, now=now, as_request=as_request, recover=recover)
@@ -79,25 +79,48 @@ def read_session(
         from doctor.sources.events.joining import join_unnamed_runs
 
         join_unnamed_runs(log, transcript, pairing)
-    return Session(
-        transcript,
-        pairing,
-        events=log,
-        metadata=metadata.value,
-        metadata_problem=metadata.problem,
-        folder=folder,
-        session_id=session_id,
-        liveness=liveness,
-        as_request=as_request,
-        rewound=bool(folder) and _was_rewound(folder),
-        unsaved=unsaved,
-        load_backup=lambda: _read_backup(path, ".backup") if folder else None,
-        load_pending=lambda: _read_backup(path, ".append-pending") if folder else None,
-        read_recorded=_read_recorded if log is not None else None,
-        read_turn=_read_turn if log is not None else None,
-        recover=recover,
-        find_sibling=(lambda other: find_sibling(folder, other)) if folder else None,
-    )
+    beside = {
+        "events": log,
+        "metadata": metadata.value,
+        "metadata_problem": metadata.problem,
+        "folder": folder,
+        "session_id": session_id,
+        "liveness": liveness,
+        "as_request": as_request,
+        "rewound": bool(folder) and _was_rewound(folder),
+        "unsaved": unsaved,
+        "load_backup": lambda: _read_backup(path, ".backup") if folder else None,
+        "load_pending": lambda: _read_backup(path, ".append-pending") if folder else None,
+        "read_recorded": _read_recorded if log is not None else None,
+        "read_turn": _read_turn if log is not None else None,
+        "recover": recover,
+        "find_sibling": (lambda other: find_sibling(folder, other)) if folder else None,
+    }
+    if hasattr(reader, "describe_session"):
+        beside |= _describe_stored(reader, transcript, path, events, now, in_store=real is None and source.__class__ is not MemorySource)
+    return Session(transcript, pairing, **beside)
+
+
+def _describe_stored(
+    reader: ModuleType, transcript: Transcript, path: str, events: str | bool | None, now: float, in_store: bool
+) -> dict[str, Any]:
+    """What a store knows of its session better than the files around it."""
+    told: dict[str, Any] = reader.describe_session(transcript, path)
+    if in_store:
+        # Others write to the store; what runs in it says its own log alone.
+        from doctor.sources.liveness import probe_liveness
+
+        told["liveness"] = probe_liveness(session_id="", log=told["events"], now=now, state_home=None)
+    return told | {"events": None} if events is False else told
+
+
+def _open_target(path: str) -> Source:
+    """What a path with a # in it names: a session inside a store, or a file that is called like this."""
+    if os.path.lexists(path):
+        return FileSource(path)
+    from doctor.sources.formats.opencode.places import open_target
+
+    return open_target(path) or FileSource(path)
 
 
 def _read_described(reader: ModuleType, source: Source, path: str, *, events: str | bool | None, now: float, **asked: bool) -> Session:

@@ -50,6 +50,7 @@ def break_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = tuple(rule._replace(check=crash) if rule.code == "AD308" else rule for rule in registry.load_rules())
     for module in (checking, fixing):
         monkeypatch.setattr(module, "load_rules", lambda: rules)
+    monkeypatch.setattr(checking, "load_common_rules", lambda: rules)
 
 
 def fail_at_second(error: BaseException) -> Break:

@@ -45,6 +45,7 @@ def register(app: typer.Typer) -> None:
     def check(
         paths: list[str] = options.TARGETS,
         children: bool = Option(False, "--children", help="Check the sub-sessions that a session delegated to as well, and theirs."),
+        session: str = options.SESSION,
         format: list[str] = options.FORMATS,
         output_file: str = options.OUTPUT_FILE,
         select: list[str] = options.SELECT,
@@ -71,5 +72,6 @@ def register(app: typer.Typer) -> None:
     ) -> object:
         scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
         display = Display(split_formats(format, output_file), not no_excerpt, color, statistics, quiet)
+        paths = options.choose_session(paths, session)
         wish = options.make_wish(config, isolated, extend_select, baseline, no_baseline, force_exclude)
         return lambda: run_check(paths, scope, display, options.make_gate(fail_on, exit_zero), debug, children, wish)

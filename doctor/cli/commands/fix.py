@@ -28,6 +28,7 @@ class Writing(Record):
     output: str | None = None
     recover: bool = False
     wait: float = 0.0
+    in_place: bool = False
 
     @property
     def is_pending(self) -> bool:
@@ -52,9 +53,10 @@ def run_fix(
         *(wish.words if wish is not None else ()),
         *(["--unsafe"] if writing.unsafe else []),
         *(["--recover"] if writing.recover else []),
+        *(["--in-place"] if writing.in_place else []),
     )
     scope, gate, course = configure(scope, gate, wish)
-    how = {name: getattr(writing, name) for name in ("unsafe", "recover", "force", "output", "diff", "wait")}
+    how = {name: getattr(writing, name) for name in ("unsafe", "recover", "force", "output", "diff", "wait", "in_place")}
     how |= {"dry_run": writing.is_pending, "course": course, "watch": watch_log(), "debug": debug, **scope._asdict()}
     if writing.output is not None:
         carried = (*carried, "--output", writing.output)
@@ -78,6 +80,8 @@ def run_fix(
 def _refuse_nonsense(paths: Sequence[str], writing: Writing, display: Display) -> None:
     if "-" in paths:
         raise DoctorError("usage", "fix needs a file that it can back up and replace; save the transcript and name that file")
+    if writing.output is not None and writing.in_place:
+        raise DoctorError("usage", "--output leaves the session alone and --in-place writes into its database; leave one out")
     if writing.output is not None and len(paths) > 1:
         raise DoctorError("usage", f"--output takes one transcript, but {len(paths)} paths were given")
     if writing.output is not None and any(
@@ -102,6 +106,8 @@ def register(app: typer.Typer) -> None:
         unsafe: bool = Option(False, "--unsafe", help="Also apply fixes that change or take out a recorded row (kept in the quarantine)."),
         recover: bool = Option(False, "--recover", help="Also put lost rows and turns back, from the client's backup or the event log."),
         force: bool = Option(False, "--force", help="Write although somebody seems to be in the session."),
+        in_place: bool = Option(False, "--in-place", help="Write into OpenCode's database (V1), while nobody has it open; backup first."),
+        session: str = options.SESSION,
         wait: float = Option(0.0, "--wait", min=0.0, metavar="SECONDS", help="Wait so long for somebody to leave the session."),
         format: list[str] = options.FORMATS,
         output_file: str = options.OUTPUT_FILE,
@@ -127,7 +133,8 @@ def register(app: typer.Typer) -> None:
         debug: bool = options.DEBUG,
     ) -> object:
         scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
-        writing = Writing(dry_run, diff, unsafe, force, output, recover, wait)
+        writing = Writing(dry_run, diff, unsafe, force, output, recover, wait, in_place)
+        paths = options.choose_session(paths, session)
         display = Display(split_formats(format, output_file), not no_excerpt, color, False, quiet)
         wish = options.make_wish(config, isolated, extend_select, baseline, no_baseline, force_exclude)
         return lambda: run_fix(paths, scope, writing, display, options.make_gate(fail_on, exit_zero), debug, wish)

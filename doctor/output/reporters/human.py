@@ -182,8 +182,10 @@ def _suggest_after_fix(file: FileReport, options: Options) -> str:
     if done is None or not done.changed:
         return ""
     if options.dry_run:
-        output = ["-o", name_view(file.path)] if file.format in RECORDS and "--output" not in options.carried else []
-        return "next: " + write_command("fix", *output, *options.carried, file.path)
+        # A session inside a store is not a file that could be replaced.
+        view = ["-o", name_view(file.path)] if file.format in RECORDS else []
+        view = ["-o", "repaired.json"] if "#ses_" in file.path and "--in-place" not in options.carried else view
+        return "next: " + write_command("fix", *([] if "--output" in options.carried else view), *options.carried, file.path)
     return "undo: " + write_command("undo", file.path) if done.backup else ""
 
 

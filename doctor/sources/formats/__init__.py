@@ -17,6 +17,8 @@ OWN_NAME = "transcript.jsonl"
 TIME_SIGNS = (b'"timestamp"', b'"createdAt"', b'"created_at"', b'"ts"', b'"time"', b'"at"')
 LONGEST_FIRST_ROW = 1 << 20
 OWN_SIGNS = (b'"metadata"', b'"tool_call"', b'"tool":')
+HEAD_LENGTH = 512
+READ = "this version reads transcripts of Amplifier, exports and databases of OpenCode, and chat logs"
 ROLE_COMES_FIRST = 80
 """Bytes of a row in which a transcript names the role: what has it there is no body over several lines, however damaged."""
 
@@ -34,6 +36,13 @@ def detect_format(source: Source, path: str) -> ModuleType:
     if source.read(0, len(FIRST_KEY)) == FIRST_KEY:
         # Every client that writes such rows begins them like this, and the file need not be opened and buffered a second time.
         return amplifier if os.path.basename(path).startswith(OWN_NAME) else _tell_role_first(source)
+    head = source.read(0, HEAD_LENGTH)
+    if head.startswith(b"SQLite format 3"):
+        raise DoctorError("usage", f"{path} is a database; name a session in it, {path}#ses_…", path)
+    if b'"info"' in head and is_export(head):
+        from doctor.sources.formats import opencode
+
+        return opencode
     with source.open() as stream:
         for number, raw in zip(range(ROWS_LOOKED_AT), stream, strict=False):
             try:
@@ -127,6 +136,16 @@ def _is_turn_event(row: dict[str, object]) -> bool:
     return bool(find_turn_event(row))
 
 
+def is_export(head: bytes) -> bool:
+    """Whether a file begins as OpenCode's exports do, with the session's own record, perhaps behind a line of the client's talk."""
+    body = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if body[:1] not in (b"{", b"["):
+        noise, brace, rest = body.partition(b"{")
+        body = brace + rest if b'"' not in noise else b""
+    name, _, value = body[1:].lstrip().partition(b":")
+    return body[:1] == b"{" and name.strip() == b'"info"' and value.lstrip()[:1] == b"{"
+
+
 def _load_request() -> ModuleType:
     from doctor.sources.formats import request
 
@@ -155,8 +174,8 @@ def refuse_foreign(row: dict[str, object], path: str) -> None:
     if "event" in row and ("schema" in row or "ts" in row or "timestamp" in row):
         raise DoctorError("unreadable", f"{path} is an event log; name the transcript (transcript.jsonl) or the session folder", path)
     if isinstance(row.get("message"), dict) and "type" in row:
-        raise DoctorError("unreadable", f"{path} looks like a Claude Code session; this version reads Amplifier transcripts only", path)
+        raise DoctorError("unreadable", f"{path} looks like a Claude Code session; {READ}", path)
     if row.get("type") in ("session_meta", "response_item", "event_msg", "turn_context"):
-        raise DoctorError("unreadable", f"{path} looks like a Codex rollout; this version reads Amplifier transcripts only", path)
+        raise DoctorError("unreadable", f"{path} looks like a Codex rollout; {READ}", path)
     if isinstance(row.get("messages"), list) or isinstance(row.get("contents"), list) or isinstance(row.get("input"), list):
-        raise DoctorError("unreadable", f"{path} looks like an export; this version reads Amplifier transcripts only", path)
+        raise DoctorError("unreadable", f"{path} looks like an export of another client; {READ}", path)
