@@ -235,7 +235,8 @@ def _find_doubts(story: Story, table: Table, owner: dict[int, Part], ordered: Se
             continue
         begin = table.begins[newer]
         proof = (
-            f"{tool.name} ({tool.call_id}) of {entry.id} has no end, and {story.entries[newer].id} began behind it; a crash leaves the same"
+            f"{tool.name} ({tool.call_id}) of {entry.id} has no end, and {story.entries[newer].id} began behind it, its request with that "
+            "call open; a crash leaves the same"
         )
         found.append(Overlap(one, other, "possible", proof, (begin.line,)))
     return found
