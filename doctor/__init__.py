@@ -9,14 +9,23 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from doctor.api.checking import check
+    from doctor.api.configuring import load_settings, use_settings
     from doctor.api.explaining import explain, explain_error
     from doctor.api.fixing import fix
     from doctor.api.undoing import undo
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "check", "explain", "explain_error", "fix", "undo"]
+__all__ = ["__version__", "check", "explain", "explain_error", "fix", "load_settings", "undo", "use_settings"]
 
-_HOMES = {"check": "checking", "explain": "explaining", "explain_error": "explaining", "fix": "fixing", "undo": "undoing"}
+_HOMES = {
+    "check": "checking",
+    "explain": "explaining",
+    "explain_error": "explaining",
+    "fix": "fixing",
+    "load_settings": "configuring",
+    "undo": "undoing",
+    "use_settings": "configuring",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -113,6 +113,23 @@ class Overlap(Record):
     proof_lines: tuple[int, ...]
 
 
+class TurnRecord(Record):
+    """One turn of a chat platform, as its own events tell it. Times in seconds since the epoch, None where they are not known.
+
+    `triggers`: ids of the messages that it answers. `context`: id of the last message that it saw. `messages`: ids of those it wrote.
+    """
+
+    turn: str
+    thread: str
+    line: int
+    triggers: tuple[str, ...]
+    context: str
+    messages: tuple[str, ...]
+    status: str
+    start: float | None
+    end: float | None
+
+
 class Request(Record):
     """One request of the agent loop to a provider. `error` is the provider's text when it was refused, "" otherwise."""
 
@@ -128,6 +145,10 @@ class Request(Record):
     end_line: int = -1
     end_time: str = ""
     """The provider's answer or refusal; without either in the log, -1 and ""."""
+    id: str = ""
+    """The store's id of the message that it was made for, where it has one."""
+    was_stale: bool = False
+    """The open calls had their results by then: the request was made of an older state of the session."""
 
 
 class Moment(Record):
@@ -168,9 +189,12 @@ class EventLog:
         "problems",
         "provider",
         "requests",
+        "rows",
         "runs",
         "source",
         "steered",
+        "turns",
+        "unit",
         "unnamed",
     )  # fmt: skip
 
@@ -189,8 +213,14 @@ class EventLog:
         self.requests: tuple[Request, ...] = ()
         self.moments: tuple[Moment, ...] = ()
         self.problems: tuple[EventProblem, ...] = ()
+        self.rows: tuple[int, ...] = ()
+        """Where there is no log but the transcript itself: on which of its lines each moment stands. () for a log of its own."""
         self.steered: frozenset[int] = frozenset()
         """hash() of each text steered in while a tool ran: user rows that are no prompts."""
+        self.turns: tuple[TurnRecord, ...] = ()
+        """For logs that give their turns ids and say what each of them answers."""
+        self.unit = "events"
+        """What its lines are called: `rows` where the transcript itself tells of its turns."""
         self.last_time = ""
         """Time stamp of the last readable line."""
         self.provider = ""

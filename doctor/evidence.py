@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from doctor.eventlog import Execution, ToolRun
+from doctor.eventlog import EventLog, Execution, ToolRun
 from doctor.findings import Interval
 from doctor.model import SPELLED_AS_BLOCK, SPELLED_IN_LIST, SPELLINGS_DISAGREE, CallPair, Message, Transcript
 from doctor.moves import has_copy
@@ -186,10 +186,21 @@ def describe_outcome(execution: Execution) -> str:
     return _OUTCOMES.get(execution.status, f"ended as {execution.status}" if execution.status else "ended")
 
 
-def describe_execution(execution: Execution) -> str:
+def describe_execution(execution: Execution, log: EventLog | None = None) -> str:
     """«Do the slow work.» (events 17-48, ended in error)"""
+    first = execution.start_line
     last = execution.end_line if execution.end_line >= 0 else execution.last_line
-    return f"{quote(execution.prompt)} (events {execution.start_line + 1}-{last + 1}, {describe_outcome(execution)})"
+    unit = log.unit if log is not None else "events"
+    if log is not None and (log.rows or (unit == "rows" and last == first)):
+        place = name_line(log, first)
+    else:
+        place = f"{unit} {first + 1}-{last + 1}"
+    return f"{quote(execution.prompt)} ({place}, {describe_outcome(execution)})"
+
+
+def name_line(log: EventLog, line: int) -> str:
+    """`event 17`; where the transcript itself bears the moments, the row of this one."""
+    return f"row {log.rows[line] + 1}" if log.rows else f"{log.unit[:-1]} {line + 1}"
 
 
 def draw_execution(execution: Execution) -> Interval:

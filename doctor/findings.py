@@ -95,6 +95,8 @@ class Fix(Record):
     """`--recover` offers more than this: rows that are lost here can be put back from their sources."""
     missing: tuple[str, ...] = ()
     """What a recovery can't put back, one phrase each."""
+    replacements: tuple[Any, ...] = ()
+    """The edits as `doctor.repair.replacements.Replacement`s, for reports that spell them out; empty unless asked for."""
 
 
 class Related(Record):
@@ -166,6 +168,8 @@ class Diagnostic(Record):
     intervals: tuple[Interval, ...] = ()
     wires: tuple[tuple[str, str], ...] = ()
     """(wire, literal text) of the APIs that answer 400 because of this finding. Only sure refusals."""
+    judged: Severity | None = None
+    """The engine's own severity, where a configuration set another one: the verdict follows this."""
 
     @property
     def fix_pass(self) -> int:
@@ -237,6 +241,8 @@ class FileReport(Record):
     aim: str = ""
     """The wires that the severities are for, and how they are known: given, recorded or guessed."""
     model: str = ""
+    accepted: tuple[Diagnostic, ...] = ()
+    """Findings that a baseline accepts. They are not among `diagnostics`: no number and no exit code counts them."""
 
 
 class Report(Record):

@@ -6,6 +6,9 @@ Line numbers inside the package are 0-based indexes; only reports count from 1.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterable
+
 from doctor.records import Record
 
 TYPE_CHECKING = False
@@ -42,7 +45,8 @@ class Message(Record):
     """One message in the order in which the client would send it.
 
     `kind`: "prompt" (a user turn), "reminder", "hook" (user rows that no user wrote), "call" (assistant with calls), "reply"
-    (assistant without), "invented" (a closing assistant row that a repair made up), "result", "system", or "odd" (no usable role).
+    (assistant without), "invented" (a closing assistant row that a repair made up), "result", "system", or "odd" (no usable role); in
+    chat logs also "failure" (an error in the place of a reply) and "aside" (neither asks nor answers: deleted, a greeting, scheduled).
     `text_key` is the hash of a user prompt's text (0 for everything else), good for comparing inside one process only.
     `flags` is a sum of the flags below.
     """
@@ -73,6 +77,10 @@ ARGUMENTS_NOT_OBJECT = 8192  # a call whose arguments are a string, a list or nu
 ENDS_IN_THINKING = 16384  # the last row only: its last block is thinking
 ENDS_BLANK = 32768  # the last row only: an assistant text that ends in white space
 DAMAGED_LINE = 65536  # the row could be read although something is wrong with its line
+
+
+RECORDS = frozenset(("chat-log", "messages"))
+"""Formats that are a platform's own record: it builds each request from them in its own way. Their order is never rewritten in place."""
 
 
 class LineProblem(Record):
@@ -116,19 +124,23 @@ class Transcript:
     """What one stored transcript says, and where on disk it says it."""
 
     __slots__ = (
+        "_breaks",
         "_index_of_line",
         "blank_lines",
         "ends_with_eol",
         "eol",
+        "form",
         "format",
         "line_problems",
         "messages",
+        "notes",
         "path",
         "repeated_lines",
         "shape_problem_count",
         "shape_problems",
         "source",
         "starts",
+        "store_problems",
         "unusual",
     )
 
@@ -149,9 +161,16 @@ class Transcript:
         self.blank_lines: list[int] = []
         self.unusual: list[int] = []
         """Indexes of messages that are placeholders or invented replies, have flags, or are not spelled as the client spells them."""
+        self.notes: Any = None
+        """What the rows say about themselves (doctor.notes), for formats that know; None for the others."""
         self.eol = b"\n"
         self.ends_with_eol = True
+        self.form: Any = None
+        """A doctor.forms.Form where rows are not lines of JSON in the client's own neutral shape; None for those that are."""
+        self.store_problems: list[Any] = []
+        """What a format notes about the links between its records (doctor.forms.StoreProblem)."""
         self._index_of_line: dict[int, int] | None = None
+        self._breaks: list[int] | None = None
 
     @property
     def line_count(self) -> int:
@@ -166,13 +185,33 @@ class Transcript:
         return raw[:-1] if raw.endswith(b"\n") else raw
 
     def read_row(self, line: int) -> Any:
-        """The parsed row of a line, read again from disk; None where the line is not JSON."""
+        """The parsed row of a line, read again from disk; None where the line is not JSON. In Amplifier's shape, whatever the format."""
+        if self.form is not None:
+            return self.form.read_row(self, line)
         import json
 
         try:
             return json.loads(self.read_line(line).decode("utf-8", "surrogateescape").lstrip("\ufeff").strip("\0"))
         except (ValueError, RecursionError):
             return None
+
+    def list_breaks(self, start: int, stop: int) -> list[int]:
+        """Indexes from `start` up to `stop` of the messages that are more than results: where a run of results ends."""
+        if self._breaks is None:
+            self._breaks = [index for index, message in enumerate(self.messages) if not message.results or message.flags & MIXED_CONTENT]
+        return self._breaks[bisect_left(self._breaks, start) : bisect_left(self._breaks, stop)]
+
+    def find_break(self, start: int) -> int:
+        """The index of the first such message from `start` on, or the number of messages."""
+        self.list_breaks(0, 0)
+        place = bisect_left(self._breaks or (), start)
+        return self._breaks[place] if self._breaks and place < len(self._breaks) else len(self.messages)
+
+    def find_break_before(self, stop: int) -> int:
+        """The index of the last such message before `stop`, or -1."""
+        self.list_breaks(0, 0)
+        place = bisect_left(self._breaks or (), stop)
+        return self._breaks[place - 1] if self._breaks and place else -1
 
     def message_at(self, line: int) -> int | None:
         """Index of the first message that starts on a line."""
@@ -263,13 +302,14 @@ class Sibling(Record):
     is_certain: bool
 
 
-def split_turns(messages: list[Message]) -> tuple[Turn, ...]:
-    """Cuts messages at user prompts. Reminders, hook rows and system rows belong to no turn; an invented reply answers nothing."""
+def split_turns(numbered: Iterable[tuple[int, Message]]) -> tuple[Turn, ...]:
+    """Cuts (index, message) pairs at user prompts. Reminders, hook rows and system rows belong to no turn; an invented reply answers
+    nothing."""
     turns: list[Turn] = []
     prompts: list[int] = []
     calls: list[int] = []
     replies: list[int] = []
-    for index, message in enumerate(messages):
+    for index, message in numbered:
         kind = message[2]
         if kind == "prompt":
             if calls or replies:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from doctor.findings import Content, Edit, FileSpan, Fix, LineOf, Safety
 from doctor.model import BROKEN_SHAPE, DAMAGED_LINE, MIXED_CONTENT, SHARED_LINE, Backup, CallPair, Message, ResultSite
@@ -17,11 +17,7 @@ NEAR_LINES = 50
 
 def find_answer_line(session: Session, index: int) -> int:
     """The line before which a result of the call row `index` is inserted: behind the row and the results that follow it already."""
-    messages = session.transcript.messages
-    last = index
-    while last + 1 < len(messages) and messages[last + 1].results and not messages[last + 1].flags & MIXED_CONTENT:
-        last += 1
-    return messages[last].line + 1
+    return session.transcript.messages[session.transcript.find_break(index + 1) - 1].line + 1
 
 
 def insert_result(session: Session, pair: CallPair, content: Content) -> Edit:
@@ -97,7 +93,7 @@ def _read_answers(session: Session, index: int) -> list[bytes]:
     """The result rows right behind a call row."""
     transcript = session.transcript
     found = []
-    for message in transcript.messages[index + 1 :]:
+    for message in islice(transcript.messages, index + 1, None):
         if not message.results:
             break
         found.append(transcript.read_line(message.line))
@@ -113,7 +109,8 @@ def has_copy(session: Session, pair: CallPair) -> bool:
 def find_foreign_turn(session: Session, pair: CallPair, site: ResultSite) -> list[tuple[int, Message]]:
     """The messages between a call and its result that are neither results nor further replies of the same kind of row."""
     low, high = sorted((pair.index, site.index))
-    return [(index, message) for index, message in enumerate(session.transcript.messages[low + 1 : high], low + 1) if not message.results]
+    messages = session.transcript.messages
+    return [(index, messages[index]) for index in session.transcript.list_breaks(low + 1, high) if not messages[index].results]
 
 
 def describe_message(session: Session, index: int) -> str:

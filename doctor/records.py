@@ -56,7 +56,12 @@ else:
 
         def _replace(self, **changes):
             """The same record with some fields changed. Raises TypeError for a name that is no field."""
-            return self.__class__(**dict(zip(self._fields, self, strict=True)) | changes)
+            values = list(self)
+            for name, value in changes.items():
+                if name not in self._places:
+                    raise TypeError(f"{self.__class__.__name__} got an unexpected field {name!r}")
+                values[self._places[name]] = value
+            return tuple.__new__(self.__class__, values)
 
         def _asdict(self):
             return dict(zip(self._fields, self, strict=True))

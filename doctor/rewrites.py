@@ -22,13 +22,20 @@ else:
     Row = dict
 
 
+STYLE_BYTES = 1 << 16
 EMPTY_NOTE = "(empty)"
 THINKING_NOTE = "(thinking of another provider, taken out)"
 """What stands where a message would be left without content: every provider refuses that somewhere."""
 
 
+def read_style(transcript: Transcript, line: int) -> bytes:
+    """As much of a line as tells how its client writes: one row may hold thousands of calls, each of which asks."""
+    start = transcript.starts[line]
+    return transcript.source.read(start, min(transcript.starts[line + 1] - start, STYLE_BYTES))
+
+
 def write_row(row: Mapping[str, Any], like: bytes) -> bytes:
-    """One row as JSON in the style of a neighbouring line: its separators, and ASCII only where the neighbour is.
+    """One row as JSON in the style of a neighbouring line (`read_style`): its separators, and ASCII only where the neighbour is.
 
     Lone surrogates are written as escapes, since they have no UTF-8 form.
     """

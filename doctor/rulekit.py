@@ -25,21 +25,39 @@ from doctor.model import (
     ToolCall,
     ToolResult,
     Transcript,
+    Turn,
 )
 from doctor.records import Record
-from doctor.rewrites import write_row
+from doctor.rewrites import read_style, write_row
 from doctor.session import Session
 
 __all__ = [
     "BROKEN_SHAPE", "DAMAGED_LINE", "EMPTY_CONTENT", "MIXED_CONTENT", "SHARED_LINE", "SHOWS_PROGRESS", "SPELLED_AS_BLOCK",
     "SPELLED_FOREIGN", "SPELLED_IN_LIST", "SPELLINGS_DISAGREE", "UNSIGNED_THINKING", "CallPair", "Confidence", "Edit", "EventLog",
     "Execution", "FileSpan", "Finding", "Fix", "Interval", "LineOf", "Message", "Overlap", "Record", "Related", "Request", "ResultSite",
-    "Rule", "Safety", "Session", "Severity", "ToolCall", "ToolResult", "ToolRun", "Transcript", "between", "evidence", "examples", "moves",
-    "placeholders", "refusals", "resuming", "rewrites", "row_number", "rule", "short_id", "write_row",
+    "Rule", "RuleOption", "Safety", "Session", "Severity", "ToolCall", "ToolResult", "ToolRun", "Transcript", "Turn", "between",
+    "evidence", "examples", "moves", "placeholders", "read_style", "refusals", "report_problems", "resuming", "rewrites", "row_number",
+    "rule", "short_id", "write_row",
 ]  # fmt: skip
 
 Example = str | bytes | Mapping[str, str | bytes]
 """A transcript, or several files of a session by name ("transcript.jsonl", "events.jsonl", "transcript.jsonl.backup", "metadata.json")."""
+
+
+class RuleOption(Record):
+    """A setting of one rule, `[tool.amplifier-doctor.rules.AD508] harmless = [...]`: a keyword argument of its check function, with `_`
+    for `-`. `kind`: "integer", "boolean", "string" or "strings" (a list of them); `choices` are all that a string may be."""
+
+    name: str
+    kind: str
+    default: bool | int | str | tuple[str, ...]
+    help: str
+    choices: tuple[str, ...] = ()
+    minimum: int | None = None
+
+    @property
+    def keyword(self) -> str:
+        return self.name.replace("-", "_")
 
 
 class Rule(Record):
@@ -53,6 +71,7 @@ class Rule(Record):
     good: Example
     documentation: str
     module: str
+    options: tuple[RuleOption, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -60,17 +79,44 @@ class Rule(Record):
 
 
 def rule(
-    *, code: str, name: str, severity: Severity, bad: Example, good: Example
-) -> Callable[[Callable[[Session], Iterator[Finding]]], Rule]:
-    """Makes a Rule of a check function. `bad` must be reported under this code, `good` must not."""
+    *, code: str, name: str, severity: Severity, bad: Example, good: Example, options: tuple[RuleOption, ...] = ()
+) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
+    """Makes a Rule of a check function. `bad` must be reported under this code, `good` must not. A check gets its `options` as keyword
+    arguments and needs no defaults for them: those of the options hold."""
 
-    def make(check: Callable[[Session], Iterator[Finding]]) -> Rule:
+    def make(check: Callable[..., Iterator[Finding]]) -> Rule:
         import sys
 
-        documentation = sys.modules[check.__module__].__doc__ or ""
-        return Rule(code, name, severity, check, bad, good, documentation, check.__module__)
+        module = check.__module__
+        made = Rule(code, name, severity, check, bad, good, sys.modules[module].__doc__ or "", module, options)
+        return set_options(made, {option.keyword: option.default for option in options})
 
     return make
+
+
+def set_options(rule: Rule, values: Mapping[str, object]) -> Rule:
+    """The rule with other values for some of its options, by keyword."""
+    if not values:
+        return rule
+    from functools import partial
+
+    return rule._replace(check=partial(rule.check, **values))
+
+
+def report_problems(session: Session, kind: str) -> Iterator[Finding]:
+    """What the format found wrong with the links between records, under the one rule that reports this kind."""
+    for problem in session.transcript.store_problems:
+        if problem.kind == kind:
+            yield Finding(
+                problem.line,
+                problem.message,
+                None,
+                tuple(Related(line, label) for line, label in problem.related),
+                problem.ids,
+                confidence=Confidence.POSSIBLE if problem.is_doubtful else Confidence.CONFIRMED,
+                at_most=Severity.INFO if problem.is_note else None,
+                why=problem.why,
+            )
 
 
 def row_number(line: int) -> int:
@@ -90,9 +136,9 @@ def between(session: Session, first: int, last: int) -> list[tuple[int, Message]
 
 
 def __getattr__(name: str) -> object:
-    """`recovery` is loaded at the first question: hardly any check puts lost rows back."""
-    if name == "recovery":
+    """Loaded at the first question: hardly any check puts lost rows back, and few files are chat logs."""
+    if name in ("recovery", "replies", "conversations", "notes"):
         from importlib import import_module
 
-        return import_module("doctor.recovery")
+        return import_module(f"doctor.{name}")
     raise AttributeError(name)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from doctor.eventlog import EventLog, Execution, RecordedResult, RecordedTurn, ToolRun
-from doctor.model import Backup, Liveness, Message, Pairing, Sibling, Transcript, Turn, split_turns
+from doctor.model import RECORDS, Backup, Liveness, Message, Pairing, Sibling, Transcript, Turn, split_turns
 from doctor.refusals import RefusalMeaning, WireVerdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from doctor.notes import RowNote
 
 
 class Session:
@@ -18,12 +20,14 @@ class Session:
 
     __slots__ = (
         "_backup",
+        "_notes",
         "_pending",
         "_recorded_turns",
         "_turns",
         "_wires",
         "aim",
         "as_request",
+        "describe",
         "events",
         "explain_error",
         "find_sibling",
@@ -81,6 +85,9 @@ class Session:
         """The user asked for lost rows to be put back: rules offer fixes that add whole rows."""
         self.read_turn: Callable[[EventLog, Execution], RecordedTurn] | None = beside.get("read_turn")
         self.load_pending: Callable[[], Backup | None] | None = beside.get("load_pending")
+        self.describe: Callable[[Transcript], Mapping[str, Any]] | None = beside.get("describe")
+        """What a format knows better than its surroundings, for these or for planned rows: values of attributes by name."""
+        self._notes: dict[int, RowNote] = {}
         self._recorded_turns: dict[int, RecordedTurn] = {}
         self._backup: Backup | bool | None = False
         self._pending: Backup | bool | None = False
@@ -132,8 +139,29 @@ class Session:
     def turns(self) -> tuple[Turn, ...]:
         """The transcript cut at its user prompts; rows before the first prompt belong to a turn without prompts."""
         if self._turns is None:
-            self._turns = split_turns(self.transcript.messages)
+            messages, notes = self.transcript.messages, self.transcript.notes
+            if notes is None:
+                self._turns = split_turns(enumerate(messages))
+            else:
+                threads = notes.threads.values()
+                self._turns = tuple(turn for order in threads for turn in split_turns((index, messages[index]) for index in order))
         return self._turns
+
+    @property
+    def is_record(self) -> bool:
+        """Whether a platform builds its requests from this file in its own way: a client's transcript is sent as it is stored."""
+        return self.transcript.format in RECORDS
+
+    def note(self, index: int) -> RowNote:
+        """What a row says about itself. Where the format does not keep it, the row is read again."""
+        notes = self.transcript.notes
+        if notes is not None:
+            return notes.rows[index]  # type: ignore[no-any-return]
+        if index not in self._notes:
+            from doctor.notes import read_note
+
+            self._notes[index] = read_note(self.transcript.read_row(self.transcript.messages[index].line))
+        return self._notes[index]
 
     def messages(self) -> Iterator[tuple[int, Message]]:
         return enumerate(self.transcript.messages)
@@ -142,6 +170,8 @@ class Session:
         """The same surroundings around other bytes, for a file that is planned but not written."""
         other = Session(transcript, pairing)
         for name in self.__slots__:
-            if name not in ("transcript", "pairing", "_turns", "_wires"):
+            if name not in ("transcript", "pairing", "_turns", "_wires", "_notes"):
                 setattr(other, name, getattr(self, name))
+        for name, value in self.describe(transcript).items() if self.describe is not None else ():
+            setattr(other, name, value)
         return other

@@ -16,6 +16,7 @@ is taken, if exactly one side has.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from doctor.rulekit import (
     BROKEN_SHAPE,
@@ -80,7 +81,7 @@ def describe_sides(message: Message) -> str:
 def adopt_answered_side(session: Session, index: int) -> Fix | None:
     message = session.transcript.messages[index]
     answered = set()
-    for _, later in zip(range(len(message.calls)), session.transcript.messages[index + 1 :], strict=False):
+    for later in islice(session.transcript.messages, index + 1, index + 1 + len(message.calls)):
         answered |= {result.call_id for result in later.results}
     sides = [{call.id for call in message.calls if call.spelling & side} for side in (SPELLED_AS_BLOCK, SPELLED_IN_LIST)]
     full = [side for side in sides if side and side <= answered]

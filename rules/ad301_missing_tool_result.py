@@ -9,6 +9,8 @@ The client was killed, or its turn was cancelled, while the tool ran. The client
 ## How it is fixed
 A result that the event log holds is AD503 and comes back as it was. Only where nobody knows the result, a placeholder goes right behind
 the call, in the client's own words, marked in its metadata. Should the real result turn up later, it replaces the placeholder (AD305).
+OpenCode keeps a call and its result in one part and tells the model of its own accord that an open one was interrupted: there it is a
+warning, and the part is ended as an error, marked, with all that was recorded.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from doctor.rulekit import (
     examples,
     moves,
     placeholders,
+    read_style,
     rule,
     short_id,
     write_row,
@@ -62,6 +65,6 @@ def find_missing_result(session: Session) -> Iterator[Finding]:
 def insert_placeholder(session: Session, pair: CallPair) -> Fix:
     line = session.transcript.messages[pair.index].line
     row = placeholders.build_row(pair.call.id, pair.call.name, "AD301")
-    body = write_row(row, session.transcript.read_line(line))
+    body = write_row(row, read_style(session.transcript, line))
     title = f"put a marked placeholder behind row {line + 1}"
     return moves.refuse_guess(pair, Fix(title, Safety.SAFE, (moves.insert_result(session, pair, body),), (), "placeholder"))

@@ -32,6 +32,7 @@ from doctor.rulekit import (
     examples,
     moves,
     placeholders,
+    read_style,
     rule,
     short_id,
     write_row,
@@ -125,7 +126,7 @@ def describe_events_case(session: Session, index: int) -> Iterator[Finding]:
         # A tool may well answer in the very words of a placeholder.
         return
     row = placeholders.build_row(result.call_id, result.name, "AD305", recorded.content, recorded.source)
-    body = write_row(row, session.transcript.read_line(line))
+    body = write_row(row, read_style(session.transcript, line))
     title = f"the result recorded in {recorded.source} takes the place of row {line + 1}"
     fix = Fix(title, Safety.SAFE, (Edit(line, line + 1, (body,)),), (line,), recorded.source)
     run = session.events.runs[result.call_id] if session.events is not None else None

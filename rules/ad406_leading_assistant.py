@@ -23,13 +23,16 @@ GOOD = '{"role": "system", "content": "be kind"}\n{"role": "user", "content": "h
 @rule(code="AD406", name="leading-assistant", severity=Severity.ERROR, bad=BAD, good=GOOD)
 def find_leading_assistant(session: Session) -> Iterator[Finding]:
     for _, message in session.messages():
-        if message.kind == "system":
+        if message.kind in ("system", "failure") or not message.role:
             continue
         if message.role == "assistant":
             opening = find_opening_lines(session)
             refused = [one for one in refusals.find_refused(session, ("AN-16", "BC-05", "GM-02")) if one.line in opening and one.is_sure]
             said = f": {refusals.name_refusing(session, refused[0])}" if refused else ""
             at_most = None if refused else Severity.WARNING
+            if session.is_record and not session.as_request:
+                # Where a platform keeps the log, it says how a conversation was opened, or that an export begins in the middle.
+                said, at_most = ": a greeting, or an export that begins in the middle", Severity.INFO
             wires = refused[0].answers if refused else ()
             yield Finding(message.line, f"the first message is the assistant's{said}", at_most=at_most, wires=wires)
         return

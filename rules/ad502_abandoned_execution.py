@@ -36,8 +36,8 @@ def find_abandoned(session: Session) -> Iterator[Finding]:
     for execution in (*log.abandoned, *((left,) if left is not None and not session.liveness.is_live else ())):
         start, last = execution.start_line, execution.last_line
         message = (
-            f"{evidence.quote(execution.prompt)} started (event {start + 1}, {evidence.clock_time(execution.start_time)}) and never ended: "
-            f"its last sign of life is event {last + 1} ({evidence.clock_time(execution.last_time)})"
+            f"{evidence.quote(execution.prompt)} started ({evidence.name_line(log, start)}, {evidence.clock_time(execution.start_time)}) "
+            f"and never ended: its last sign of life is {evidence.name_line(log, last)} ({evidence.clock_time(execution.last_time)})"
         )
         related = [Related(start, "it starts", "events")]
         if last != start:

@@ -32,6 +32,7 @@ from doctor.rulekit import (
     examples,
     moves,
     placeholders,
+    read_style,
     rule,
     short_id,
     write_row,
@@ -74,7 +75,7 @@ def find_lost_result(session: Session, pair: CallPair) -> Iterator[Finding]:
         yield Finding(line, text, None, related, (pair.call.id,), confidence=Confidence.POSSIBLE, at_most=Severity.INFO)
         return
     row = placeholders.build_row(pair.call.id, pair.call.name, "AD503", recorded.content, recorded.source)
-    body = write_row(row, session.transcript.read_line(line))
+    body = write_row(row, read_style(session.transcript, line))
     title = f"put the result recorded in {recorded.source} behind row {line + 1}"
     yield Finding(
         line,

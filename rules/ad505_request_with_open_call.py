@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import EventLog, Finding, Related, Request, Session, Severity, evidence, examples, rule, short_id
+from doctor.rulekit import EventLog, Finding, Related, Request, Session, Severity, ToolRun, evidence, examples, rule, short_id
 
 LONGEST_ERROR = 300
 TRANSCRIPT = examples.user("slow") + examples.user("quick")
@@ -48,20 +48,33 @@ def find_requests(session: Session) -> Iterator[Finding]:
 def describe(log: EventLog, start_line: int, requests: list[Request], at_most: Severity | None) -> Finding:
     """One finding for the requests of one execution, about the refused one where there is one."""
     request = next((request for request in requests if request.error_line >= 0), requests[0])
-    names = ", ".join(f"{log.runs[call_id].name or 'a call'} ({short_id(call_id)})" for call_id in request.open_calls)
+    names = ", ".join(name_run(log, log.runs[call_id]) for call_id in request.open_calls)
     prompt = next((execution.prompt for execution in log.executions if execution.start_line == start_line), "")
-    message = f"request (event {request.line + 1}) of {evidence.quote(prompt)} left while {names} of another execution was still running"
+    place = evidence.name_line(log, request.line)
+    if log.source is None:
+        place += f", {request.id}, {evidence.clock_time(request.time)}"
+    message = f"request ({place}) of {evidence.quote(prompt)} left while {names} of another execution was still running"
     if request.error_line >= 0:
         error = request.error if len(request.error) <= LONGEST_ERROR else request.error[: LONGEST_ERROR - 1] + "…"
         message += f" and was refused: {error}" if error else " and was refused"
+        message += " (the result was stored by then: an older state was sent)" if request.was_stale else ""
     else:
-        message += "; the provider layer put a stand-in for its result into the request"
+        layer = "client" if log.source is None else "provider layer"
+        message += f"; the {layer} put a stand-in for its result into the request"
     related = [Related(request.line, "the request", "events")]
     for call_id in request.open_calls:
         run = log.runs[call_id]
         related += [Related(run.pre_line, "the open call", "events"), Related(run.end_line, "it finishes", "events")]
     for other in requests:
         related += [Related(other.error_line, "the refusal", "events")] if other.error_line >= 0 else []
-        related += [Related(other.repaired_line, "repaired in memory", "events")] if other.repaired_line >= 0 else []
+        related += [Related(other.repaired_line, "repaired in memory", "events")] if other.repaired_line not in (-1, other.line) else []
     related.sort(key=lambda row: row.line)
     return Finding(request.line, message, related=tuple(related), ids=request.open_calls, at_most=at_most, where="events")
+
+
+def name_run(log: EventLog, run: ToolRun) -> str:
+    """`bash (toolu_01…9f2c)`; where no log can be looked into, with its times and the whole id."""
+    name = run.name or "a call"
+    if log.source is not None:
+        return f"{name} ({short_id(run.call_id)})"
+    return f"{name} ({run.call_id}, {evidence.clock_time(run.pre_time)} – {evidence.clock_time(run.end_time)})"

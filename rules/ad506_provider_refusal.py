@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Related, Session, Severity, examples, rule
+from doctor.rulekit import Finding, Related, Session, Severity, evidence, examples, rule
 
 LONGEST_TEXT = 300
 ANSWER = (
@@ -36,6 +36,8 @@ GOOD = {"transcript.jsonl": ROWS, "events.jsonl": examples.event(0, "execution:s
 
 @rule(code="AD506", name="provider-refusal", severity=Severity.INFO, bad=BAD, good=GOOD)
 def find_refusals(session: Session) -> Iterator[Finding]:
+    if session.is_record:
+        yield from find_in_rows(session)
     log = session.events
     if log is None or session.explain_error is None:
         return
@@ -55,3 +57,17 @@ def find_refusals(session: Session) -> Iterator[Finding]:
         cause = f"; see {', '.join(codes)}" if codes else "; no stored row is the cause"
         related = tuple(Related(line, "the refusal", "events") for line in lines[:3])
         yield Finding(lines[0], f"a provider refused the request{times} ({name}{cause}): {text}", None, related, ids, where="events")
+
+
+def find_in_rows(session: Session) -> Iterator[Finding]:
+    """Error rows of a chat log that hold a provider's answer."""
+    messages = session.transcript.messages
+    for index in session.transcript.unusual:
+        if messages[index].kind != "failure" or session.explain_error is None:
+            continue
+        said = " ".join(evidence.join_text(session.transcript, messages[index]).split())
+        meaning = session.explain_error(said)
+        if meaning is not None:
+            cause = f"; see {', '.join(meaning.codes)}" if meaning.codes else "; no stored row is the cause"
+            text = said if len(said) <= LONGEST_TEXT else said[: LONGEST_TEXT - 1] + "…"
+            yield Finding(messages[index].line, f"a provider refused the request ({meaning.rule}{cause}): {text}", None, ids=meaning.ids)

@@ -1,13 +1,16 @@
 """Every fixture folder: what is reported, what the fixed file is, and that fixing twice changes nothing.
 
-A case is a folder with `about.txt`, `input/` (the files as found on disk, one session or several below it), `expected.txt` (all findings,
-one a line), and, where they say something, `fixed/` and `expected.fixed.txt` (after the safe fixes), `fixed-unsafe/` and `expected.unsafe.txt`
-(after `--unsafe`). An absent file is a statement too: nothing changes, nothing is found. `pytest --update` writes them; read the diff.
+A case is a folder with `about.txt`, `input/` (the files as found on disk, one session or several below it; a transcript is called
+`transcript.jsonl`, a chat log `chat.jsonl` or `chat.json`, and a database is there as the statements that make it), `expected.txt` (all
+findings, one a line), and, where they say something, `fixed/` and `expected.fixed.txt` (after the safe fixes), `fixed-unsafe/` and
+`expected.unsafe.txt` (after `--unsafe`). An absent file is a statement too: nothing changes, nothing is found. `pytest --update` writes
+them; read the diff.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -16,20 +19,29 @@ from doctor.analysis.registry import load_rules
 from doctor.findings import Diagnostic, Safety
 from doctor.repair.planner import plan_fix
 from doctor.sources.session import read_session
-from tests.support.cases import NOW
+from doctor.sources.stores import find_transcripts as find_targets
+from tests.support.cases import NOW, build_database
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CASES = sorted(path.parent for path in FIXTURES.glob("*/about.txt"))
 RULES = load_rules()
 
 
-def find_transcripts(case: Path) -> list[Path]:
-    return sorted((case / "input").rglob("transcript.jsonl"))
+def find_transcripts(case: Path, folder: Path) -> tuple[Path, list[str]]:
+    """(root, targets). Databases are made from their statements (`.sql`) in a copy of the case."""
+    root = case / "input"
+    if any(root.rglob("*.sql")):
+        root = Path(copytree(root, folder / "input"))
+        for statements in root.rglob("*.sql"):
+            build_database(statements.with_suffix(".db"), statements.read_text())
+            statements.unlink()
+    found = sorted(path for name in ("transcript.jsonl", "chat.jsonl", "chat.json") for path in root.rglob(name))
+    return root, find_targets(str(root)) if "opencode" in case.name else [str(path) for path in found]
 
 
-def describe(found: Diagnostic, case: Path) -> str:
+def describe(found: Diagnostic, root: Path) -> str:
     """One line: where, code, severity, message, and what the fix would do."""
-    place = Path(found.path).relative_to(case / "input").as_posix()
+    place = Path(found.path).relative_to(root).as_posix()
     doubt = "" if found.confidence == "confirmed" else " (possible)"
     fix = f" [{found.fix.safety.name.lower()}: {found.fix.title}]" if found.fix is not None else ""
     return f"{place}:{found.line}: {found.code} {found.severity}{doubt} {found.message}{fix}"
@@ -52,28 +64,30 @@ def check_bytes(path: Path, data: bytes | None, update: bool) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_case_reports_what_is_expected(case: Path, update: bool) -> None:
+def test_case_reports_what_is_expected(case: Path, update: bool, tmp_path: Path) -> None:
     lines = []
-    for transcript in find_transcripts(case):
-        diagnosis = diagnose(read_session(str(transcript), now=NOW), RULES)
+    root, targets = find_transcripts(case, tmp_path)
+    for target in targets:
+        diagnosis = diagnose(read_session(target, now=NOW), RULES)
         assert not diagnosis.failures
-        lines += [describe(found, case) for found in diagnosis.diagnostics]
+        lines += [describe(found, root) for found in diagnosis.diagnostics]
     check_text(case / "expected.txt", lines, update)
     assert (case / "about.txt").read_text().strip()
 
 
 @pytest.mark.parametrize("safety", [Safety.SAFE, Safety.UNSAFE], ids=lambda safety: safety.name.lower())
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_case_is_fixed_as_expected(case: Path, safety: Safety, update: bool) -> None:
+def test_case_is_fixed_as_expected(case: Path, safety: Safety, update: bool, tmp_path: Path) -> None:
     fixed, left = ("fixed", "expected.fixed.txt") if safety is Safety.SAFE else ("fixed-unsafe", "expected.unsafe.txt")
     lines = []
-    for transcript in find_transcripts(case):
-        session = read_session(str(transcript), now=NOW)
+    root, targets = find_transcripts(case, tmp_path)
+    for target in targets:
+        session = read_session(target, now=NOW)
         plan = plan_fix(session, RULES, safety)
         assert plan.failure is None
         data = plan.source.read(0, plan.source.size) if plan.changed else None
-        check_bytes(case / fixed / transcript.relative_to(case / "input"), data, update)
-        lines += [describe(found, case) for found in plan.after.diagnostics]
+        check_bytes(case / fixed / Path(target).relative_to(root), data, update)
+        lines += [describe(found, root) for found in plan.after.diagnostics]
         if plan.changed:
             again = plan_fix(plan.after_session, RULES, safety)
             assert again.failure is None and not again.changed

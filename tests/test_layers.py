@@ -10,15 +10,19 @@ from collections.abc import Iterator
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-ROOMS = ("base", "sources", "analysis", "repair", "output", "api", "cli")
+ROOMS = ("base", "sources", "analysis", "settings", "repair", "output", "api", "cli")
 """From the bottom up. A module imports from its own room and from those before it. `base` are the modules directly under doctor/."""
 FACADES = ("doctor", "doctor.__main__")
 """The package itself hands out the functions of doctor.api, and imports them on first use only."""
-WRITERS = ("doctor.repair.storage",)
+COPIES = "doctor.sources.copies"
+"""Copies databases into a private folder before they are looked at; it writes nothing of the user's."""
+WRITERS = ("doctor.repair.storage", COPIES)
 READERS = ("doctor.sources", *WRITERS)
 CACHE = ("doctor.api.caching",)
 """Keeps a store of its own, in a folder that is no session's: it makes that folder and that one file, and removes the file when damaged."""
 CACHE_CALLS = {"makedirs", "open", "unlink"}
+REPORT_WRITERS = ("doctor.cli.files",)
+"""Writes the files that reports were asked for in, and nameless ones that they wait in. Nobody may let it near a user's session."""
 SURROUNDINGS = ("doctor.cli", "doctor.api")
 """The outer surfaces, for people and for programs: they alone read the environment and the clock, and pass both down."""
 
@@ -177,11 +181,19 @@ def test_nobody_imports_a_rule_by_name(name: str) -> None:
 def test_only_storage_writes_files(name: str) -> None:
     lines = [line for kind, line in find_file_calls(name) if kind == "write"]
     if in_part(name, CACHE):
-        assert {
-            function for owner, function, _ in find_calls(name) if owner == "os" and function in WRITING_CALLS["os"] | {"open"}
-        } <= CACHE_CALLS
+        called = {function for owner, function, _ in find_calls(name) if owner == "os" and function in WRITING_CALLS["os"] | {"open"}}
+        assert called <= CACHE_CALLS
         return
-    assert in_part(name, WRITERS) or not lines, f"{name} writes files in lines {lines}"
+    assert in_part(name, WRITERS + REPORT_WRITERS) or not lines, f"{name} writes files in lines {lines}"
+
+
+def test_who_writes_reports_knows_no_sessions() -> None:
+    """What writes without backup and lock can't be handed a transcript by anything but a path that the user named."""
+    for name in REPORT_WRITERS:
+        known = [imported for imported, _ in list_imports(name) if imported in MODULES]
+        assert known == ["doctor.errors"], f"{name} imports {known}"
+    users = [name for name in MODULES if any(imported in REPORT_WRITERS for imported, _ in list_imports(name))]
+    assert users == ["doctor.cli.streams"]
 
 
 @pytest.mark.parametrize("name", list(MODULES))

@@ -11,12 +11,13 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 def test_every_package_is_listed() -> None:
     folders = {path.parent.relative_to(ROOT) for path in (ROOT / "doctor").rglob("*.py")}
-    expected = {".".join(folder.parts) for folder in folders} | {"doctor.rules"}
+    rules = {path.parent.relative_to(ROOT) for path in (ROOT / "rules").rglob("*.py")}
+    expected = {".".join(folder.parts) for folder in folders} | {".".join(["doctor", *folder.parts]) for folder in rules}
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == expected
 
 
 def test_every_package_is_a_package() -> None:
-    folders = {path.parent for path in (ROOT / "doctor").rglob("*.py")} | {ROOT / "rules"}
+    folders = {path.parent for path in (ROOT / "doctor").rglob("*.py")} | {path.parent for path in (ROOT / "rules").rglob("*.py")}
     assert [str(folder) for folder in folders if not (folder / "__init__.py").is_file()] == []
 
 

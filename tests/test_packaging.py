@@ -65,7 +65,7 @@ def test_wheel_installs_nothing_but_the_package(wheel: Path) -> None:
 
 def test_wheel_holds_every_module_rule_and_schema(wheel: Path) -> None:
     expected = {path.relative_to(ROOT).as_posix() for path in (ROOT / "doctor").rglob("*") if path.suffix in (".py", ".json", ".typed")}
-    expected |= {f"doctor/rules/{path.name}" for path in (ROOT / "rules").iterdir() if path.suffix in (".py", ".json")}
+    expected |= {f"doctor/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "rules").rglob("*") if path.suffix in (".py", ".json")}
     assert {name for name in expected if "__pycache__" not in name} - set(list_names(wheel)) == set()
 
 

@@ -136,3 +136,29 @@ def test_deselected_rules_leave_the_verdict_open(tmp_path: Path) -> None:
     path = write(tmp_path, transcript=examples.user("u") + examples.call("a"))
     report = check(str(path), now=NOW, environment=NOTHING, ignore=["AD2", "AD3"])
     assert report.files[0].verdict == "unknown"
+
+
+def test_a_row_of_many_calls_is_not_read_whole_for_each_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """20,000 unanswered calls in one row took 49 seconds: each asked the whole row how its client writes."""
+    from doctor.sources.source import FileSource
+
+    def count_bytes(calls: int) -> float:
+        path = tmp_path / f"{calls}.jsonl"
+        blocks = [{"type": "tool_call", "id": f"c{number}", "name": "b", "input": {"text": "x" * 1_000}} for number in range(calls)]
+        listed = [{"id": block["id"], "tool": "b", "arguments": block["input"]} for block in blocks]
+        rows = [{"role": "user", "content": "go"}, {"role": "assistant", "content": blocks, "tool_calls": listed}]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        taken = 0
+
+        def read(source: FileSource, offset: int, length: int) -> bytes:
+            nonlocal taken
+            taken += length
+            return plain(source, offset, length)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(FileSource, "read", read)
+            check(path, environment={}, now=0.0)
+        return taken / path.stat().st_size
+
+    plain = FileSource.read
+    assert count_bytes(2_000) < 2 * count_bytes(500)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +30,7 @@ HEAVY = (
     "pickle",
     "glob",
 )
+ROOT = str(Path(__file__).resolve().parent.parent)
 SCRIPT = """
 import sys
 before = set(sys.modules)
@@ -38,9 +40,12 @@ print(code, *sorted(set(sys.modules) - before), file=sys.stderr)
 """
 
 
-def loaded(*arguments: str) -> tuple[int, set[str]]:
+def loaded(*arguments: str, folder: Path | None = None) -> tuple[int, set[str]]:
     """The exit code of a run in a fresh interpreter, and the modules that it imported (the interpreter's own left out)."""
-    done = subprocess.run([sys.executable, "-c", SCRIPT, *arguments], capture_output=True, text=True, check=True)
+    environment = {**os.environ, "PYTHONPATH": ROOT}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
     code, *modules = done.stderr.split()
     return int(code), set(modules)
 
@@ -61,3 +66,26 @@ def test_options_import_the_parser_but_not_rich(tmp_path: Path) -> None:
     code, modules = loaded("check", "--no-events", str(write_session(tmp_path, SOUND)))
     assert code == 0
     assert "typer" in modules and "rich" not in modules and "pydantic" not in modules
+
+
+def test_a_project_without_configuration_pays_nothing_for_one(tmp_path: Path) -> None:
+    """A pyproject.toml that only mentions the doctor is no configuration, and no TOML parser is imported to see that."""
+    (tmp_path / "pyproject.toml").write_text("[project]\ndependencies = ['amplifier-doctor']\n")
+    code, modules = loaded("check", str(write_session(tmp_path, SOUND)), folder=tmp_path)
+    assert code == 0
+    unwanted = (
+        "tomllib",
+        "fnmatch",
+        "doctor.sources.configuration",
+        "doctor.cli.configuration",
+        "doctor.settings",
+        "doctor.api.configuring",
+    )
+    assert sorted(modules.intersection(unwanted)) == []
+
+
+def test_a_sound_configuration_is_judged_without_jsonschema(tmp_path: Path) -> None:
+    (tmp_path / "amplifier-doctor.toml").write_text("ignore = ['AD4']\nseverity = {AD308 = 'error'}\nrules.AD508.harmless = ['torn']\n")
+    code, modules = loaded("check", str(write_session(tmp_path, SOUND)), folder=tmp_path)
+    assert code == 0
+    assert "tomllib" in modules and sorted(modules.intersection(HEAVY)) == []

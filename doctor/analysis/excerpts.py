@@ -27,7 +27,7 @@ def build_excerpts(session: Session, finding: Finding) -> tuple[Excerpt, ...]:
 
 
 def _build_excerpt(session: Session, row: Related, primary: bool) -> Excerpt:
-    if row.where == "events" and session.events is not None:
+    if row.where == "events" and session.events is not None and session.events.unit == "events":
         return Excerpt(session.events.path, row.line + 1, "event", "", row.label, primary)
     transcript = session.transcript
     if row.where == "backup" and session.backup is not None:
@@ -36,7 +36,7 @@ def _build_excerpt(session: Session, row: Related, primary: bool) -> Excerpt:
         return Excerpt(transcript.path, row.line + 1, "", "", row.label, primary)
     value = transcript.read_row(row.line)
     if isinstance(value, dict):
-        role, text = str(value.get("role", "?")), summarise_row(value)
+        role, text = str(value.get("role") or value.get("type") or "?"), summarise_row(value)
     else:
         role, text = "", transcript.read_line(row.line)[:LONGEST_TEXT].decode("utf-8", "replace")
     return Excerpt(transcript.path, row.line + 1, cut(role, 12), text, row.label, primary)
@@ -51,7 +51,7 @@ def summarise_row(row: dict[str, Any]) -> str:
     if row.get("role") == "tool":
         name = row.get("name") if isinstance(row.get("name"), str) else short_id(str(row.get("tool_call_id", "")))
         return cut(f"↳ {name}  {_flatten(content)}")
-    return cut(_flatten(content))
+    return cut(_flatten(content)) if "role" in row else ""
 
 
 def _list_calls(row: dict[str, Any]) -> list[tuple[str, str]]:

@@ -14,6 +14,17 @@ from doctor.errors import DoctorError
 from doctor.rulekit import Rule
 
 CODE = r"(?i)^AD\d{0,3}$"
+STORES = "stores"
+
+
+@lru_cache(maxsize=1)
+def load_common_rules() -> tuple[Rule, ...]:
+    """The rules that have something to say about every format. Those in `stores/` do so only where a format notes StoreProblems: loading
+    them for each check of a transcript of lines would cost what a tenth of its start does.
+
+    Raises DoctorError: as load_rules.
+    """
+    return tuple(_load_folder(_import_rules()))
 
 
 @lru_cache(maxsize=1)
@@ -22,15 +33,19 @@ def load_rules() -> tuple[Rule, ...]:
 
     Raises DoctorError: when a rule file is not well formed, or the package is not installed (a bare checkout has no `doctor.rules`).
     """
-    package = _import_rules()
-    # Not pkgutil, whose import costs more than the listing; rules are files of an unpacked package.
-    names = {entry.partition(".")[0] for entry in os.listdir(package.__path__[0]) if entry.startswith("ad") and entry[2:5].isdigit()}
-    rules = [_load_rule(package.__name__, name) for name in sorted(names)]
+    rules = [*load_common_rules(), *_load_folder(_import_rules(), STORES)]
     codes = [rule.code for rule in rules] + [rule.name for rule in rules]
     twice = sorted({code for code in codes if codes.count(code) > 1})
     if twice:
         raise DoctorError("internal", f"two rules share a code or a name: {', '.join(twice)}")
     return tuple(sorted(rules, key=lambda rule: rule.code))
+
+
+def _load_folder(package: ModuleType, folder: str = "") -> list[Rule]:
+    # Not pkgutil, whose import costs more than the listing; rules are files of an unpacked package.
+    entries = os.listdir(os.path.join(package.__path__[0], folder))
+    names = {entry.partition(".")[0] for entry in entries if entry.startswith("ad") and entry[2:5].isdigit()}
+    return [_load_rule(f"{package.__name__}.{folder}".rstrip("."), name) for name in sorted(names)]
 
 
 def _import_rules() -> ModuleType:

@@ -67,7 +67,7 @@ def survey_session(
     """One row; whatever goes wrong is in its failures. `writers`: what `find_writers` found."""
     empty = begin_row(place)
     try:
-        events = None if place.events else False
+        events = None if place.events or place.modified or "#" in place.transcript else False
         session = read_session(place.transcript, events=events, now=now, state_home=state_home, writers=writers, around=around)
         diagnosis = diagnose(session, rules, excerpts=False)
     except DoctorError as error:
@@ -116,7 +116,7 @@ def _list_codes(found: Sequence[Diagnostic]) -> tuple[str, ...]:
 
 
 def _measure(place: SessionPlace) -> tuple[float, int]:
-    modified, size = 0.0, 0
+    modified, size = place.modified, 0
     for path in (place.transcript, place.events):
         try:
             status = os.stat(path) if path else None

@@ -6,13 +6,29 @@ from collections.abc import Mapping, Sequence
 
 from doctor.analysis.plain import is_plainly_accepted
 from doctor.errors import DoctorError
-from doctor.refusals import ACCEPTED, ANTHROPIC, CONVERSE, GEMINI, OPENAI_CHAT, OPENAI_RESPONSES, WIRES, RefusalMeaning, WireVerdict
+from doctor.refusals import (
+    ACCEPTED,
+    ANTHROPIC,
+    CONVERSE,
+    DEPENDS,
+    ERROR,
+    GEMINI,
+    OPENAI_CHAT,
+    OPENAI_RESPONSES,
+    PAIRING_RULES,
+    REFUSED,
+    WARNING,
+    WIRES,
+    RefusalMeaning,
+    WireVerdict,
+)
 from doctor.session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+AS_STORED = "whether the platform sends this row as it is stored"
 GIVEN, RECORDED, GUESSED = "given", "recorded", "guessed"
 STRICTEST = (ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, GEMINI)
 """What Amplifier's own provider modules speak: a session that names no provider may be resumed with any of them."""
@@ -34,8 +50,10 @@ _OF_PROVIDER = {
     "google": (GEMINI,),
     "vertex": (GEMINI,),
     "bedrock": (ANTHROPIC, CONVERSE),
+    "amazon-bedrock": (CONVERSE,),
+    "openrouter": (OPENAI_CHAT,),
 }
-"""By the name of Amplifier's provider module without `provider-`. Bedrock is reached both ways."""
+"""By the name of Amplifier's provider module without `provider-`, which reaches Bedrock both ways, and by OpenCode's provider ids."""
 _OF_MODEL = (("claude", (ANTHROPIC,)), ("gemini", (GEMINI,)), ("gpt-", (OPENAI_RESPONSES,)), ("o1", (OPENAI_RESPONSES,)),
              ("o3", (OPENAI_RESPONSES,)), ("o4", (OPENAI_RESPONSES,)))  # fmt: skip
 _SOUND = {wire: WireVerdict(wire, ACCEPTED) for wire in WIRES}
@@ -107,13 +125,31 @@ def tell_wires(provider: str, model: str) -> tuple[str, ...]:
 
 def judge_session(session: Session) -> Mapping[str, WireVerdict]:
     """The answer of every wire, also of those that are no targets: a reader wants to know where a session could go on."""
+    form = session.transcript.form
+    if form is not None:
+        from doctor.pairing import pair_calls
+
+        sent = form.as_sent(session.transcript)
+        session = session.with_transcript(sent, pair_calls(sent.messages))
     if is_plainly_accepted(session):
         return _SOUND
     from doctor.analysis.wires.shape import Settings
     from doctor.analysis.wires.verdict import judge_transcript
 
     settings = Settings(session.model, session.host, session.as_request)
-    return judge_transcript(session.transcript, session.pairing, WIRES, settings)
+    verdicts = judge_transcript(session.transcript, session.pairing, WIRES, settings)
+    return verdicts if session.as_request or not session.is_record else {wire: _doubt(one) for wire, one in verdicts.items()}
+
+
+def _doubt(verdict: WireVerdict) -> WireVerdict:
+    """A verdict on a platform's own record: which of its rows are sent, and in what form, the platform decides. Pairs of calls and
+    results go out as they are."""
+    found = tuple(
+        one if one.rule in PAIRING_RULES or one.severity != ERROR else one._replace(severity=WARNING, depends=one.depends or AS_STORED)
+        for one in verdict.violations
+    )
+    is_refused = any(one.severity == ERROR for one in found)
+    return WireVerdict(verdict.wire, REFUSED if is_refused else DEPENDS if found else ACCEPTED, found)
 
 
 def _explain_error(text: str) -> RefusalMeaning | None:

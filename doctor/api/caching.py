@@ -46,6 +46,7 @@ TABLE = "CREATE TABLE IF NOT EXISTS verdicts (key BLOB PRIMARY KEY, used INTEGER
 KNOWN = {
     "doctor.findings": frozenset(("FileReport", "Diagnostic", "Severity", "Confidence", "Safety", "Fix", "Excerpt", "Interval")),
     "doctor.refusals": frozenset(("WireVerdict", "Violation")),
+    "doctor.repair.replacements": frozenset(("Replacement",)),
     "doctor.model": frozenset(("Sibling",)),
 }
 """The types that a report is made of. All are plain data."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from doctor.analysis.engine import diagnose, report_session
-from doctor.analysis.registry import load_rules, select_rules
+from doctor.analysis.registry import load_common_rules, load_rules, select_rules
 from doctor.analysis.targets import check_wires
 from doctor.api.outcomes import Judged, Lookahead, Outcome
 from doctor.api.reading import (
@@ -17,6 +17,7 @@ from doctor.api.reading import (
     describe_failure,
     expand_archives,
     how_to_read,
+    locate_target,
     name_target,
     read_target,
     walk_targets,
@@ -40,7 +41,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from doctor.api.configuring import Course
     from doctor.api.remembering import Memory, Notes
+    from doctor.settings.model import Tuning
+
 LOCAL, DASK = "local", "dask"
 ENGINES = (LOCAL, DASK)
 HEAVY = ("doctor.sources.liveness", "doctor.sources.events", "doctor.analysis.wires.verdict")
@@ -49,9 +53,14 @@ HEAVY = ("doctor.sources.liveness", "doctor.sources.events", "doctor.analysis.wi
 
 def check(paths: Target | Iterable[Target], *, debug: bool = False, **how: Any) -> Report:
     """What is wrong with each transcript, and whether its session can be resumed. For the arguments see `check_each`."""
+    return collect(check_each(paths, debug=debug, **how))
+
+
+def collect(outcomes: Iterable[Outcome]) -> Report:
+    """All outcomes of a run in one report."""
     files: list[FileReport] = []
     failures: list[Failure] = []
-    for outcome in check_each(paths, debug=debug, **how):
+    for outcome in outcomes:
         failures += outcome.failures
         if outcome.file is not None:
             files.append(outcome.file)
@@ -67,6 +76,9 @@ class Order(Record):
     how: Mapping[str, Any]
     """The arguments of `read_session`."""
     debug: bool
+    spell: bool = False
+    tuning: Tuning | None = None
+    """Settings for single rules and files."""
     memory: Memory | None = None
     """Where verdicts are remembered, None for nowhere."""
 
@@ -82,10 +94,12 @@ def check_each(
     model: str = "",
     host: str = "",
     children: bool = False,
+    course: Course | None = None,
     now: float | None = None,
     environment: Mapping[str, str] = os.environ,
     watch: Callable[[int, int], None] | None = None,
     debug: bool = False,
+    spell: bool = False,
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
     observe: Callable[[FileReport, float], None] | None = None,
@@ -97,10 +111,12 @@ def check_each(
     `select` and `ignore` take codes, prefixes of codes, names, or "ALL". `events` is an event log, False for none, None for the one
     beside the transcript. `as_request`: judge the transcript as a request that is sent as it is. `now` (seconds since the epoch) and
     `environment` decide whether a session counts as live; the defaults are the clock and the process's own environment. `debug` lets an
-    internal error out, with its traceback, where it otherwise becomes one more Failure.
+    internal error out, with its traceback, where it otherwise becomes one more Failure. `spell`: short fixes hold the bytes that they
+    replace (`Fix.replacements`).
 
     A file of request bodies (one JSON body, or one a line) is checked as it is sent. `children`: check the sub-sessions that a session
     delegated to as well, and theirs. A path may also be a pattern, or the beginning of a session's id in one of this machine's stores.
+    `course`: the configuration that the run is under, see `doctor.api.configuring`.
 
     `watch` is told, where there is one target only, how many bytes of a large event log are read, and of how many.
 
@@ -113,15 +129,16 @@ def check_each(
     Raises DoctorError: a selector matches no rule, a wire is unknown, or there is nothing to check.
     """
     aim = Aim(check_wires(wires), model, host)
-    order = Order(tuple(select), tuple(ignore), aim, how_to_read(events, as_request, now, environment), debug)
-    select_rules(load_rules(), select, ignore)
+    tuning = course.tuning if course is not None else None
+    order = Order(tuple(select), tuple(ignore), aim, how_to_read(events, as_request, now, environment), debug, spell, tuning)
+    choose_rules(order)
     if engine not in ENGINES:
         raise DoctorError("usage", f"there is no engine {engine!r}; choose from {', '.join(ENGINES)}")
     if cache and engine == LOCAL:
         order = order._replace(memory=_prepare_memory(cache, order))
     missing: list[Failure] = []
     given = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
-    targets = walk_targets(given, environment, missing)
+    targets = walk_targets(given, environment, missing) if course is None else walk_targets(given, environment, missing, course.find)
     ahead = Lookahead(add_children(targets) if children else targets)
     if missing:
         yield Outcome(None, tuple(missing))
@@ -136,11 +153,13 @@ def check_each(
     else:
         everything = _check_all(expand_archives(ahead, named), order, 1 if is_single else jobs)
     for done, judged in enumerate(everything, 1):
-        if observe is not None and judged.outcome.file is not None:
-            observe(judged.outcome.file, judged.seconds)
+        outcome = judged.outcome
+        if observe is not None and outcome.file is not None:
+            observe(outcome.file, judged.seconds)
         if progress is not None:
             progress(done, max(done, ahead.known))
-        yield judged.outcome
+        # A baseline counts over the whole run: it is held against the reports here, in their order.
+        yield outcome if course is None or outcome.file is None else outcome._replace(file=course.finish(outcome.file))
     if ahead.known and not done:
         missing.append(Failure("", "usage", "there is nothing to check: the archives hold no session"))
     if missing:
@@ -212,7 +231,7 @@ def make_checker(order: Order) -> Callable[[Sequence[Target]], list[Judged]]:
     import gc
     from time import perf_counter
 
-    rules = select_rules(load_rules(), order.select, order.ignore)
+    rules = choose_rules(order)
     around = Surroundings()
     order = order._replace(how={**order.how, "around": around})
     judge = _make_judge(order, rules)
@@ -243,15 +262,30 @@ def _make_judge(order: Order, rules: Sequence[Rule]) -> Callable[[Target], Judge
     return Rememberer(lambda target, notes: check_target(target, order, rules, notes), order.memory, order.how).judge
 
 
+def choose_rules(order: Order) -> Sequence[Rule]:
+    """Raises DoctorError: a selector matches no rule."""
+    return select_rules(load_rules(), order.select, order.ignore) if order.select or order.ignore else load_common_rules()
+
+
 def check_target(target: Target, order: Order, rules: Sequence[Rule], notes: Notes | None = None) -> Outcome:
     """Judges one target; nothing but its files and its arguments decides the outcome. `notes` takes what a cache has to know."""
     try:
         session = read_target(target, order.how, order.aim)
         if notes is not None:
             notes.watch(session)
+        if session.transcript.form is not None and not (order.select or order.ignore):
+            rules = load_rules()
+        if order.tuning is not None:
+            from doctor.settings.selecting import tune_rules
+
+            rules = tune_rules(rules, order.tuning, locate_target(target))
         if session.transcript.format == REQUEST:
             return Outcome(_check_requests(session, rules, order.aim))
         diagnosis = diagnose(session, rules)
+        if order.spell:
+            from doctor.repair.replacements import spell_fixes
+
+            diagnosis = diagnosis._replace(diagnostics=spell_fixes(session.transcript, diagnosis.diagnostics))
         return Outcome(take_edits(report_session(session, diagnosis)), tuple(diagnosis.failures))
     except Exception as error:
         return Outcome(None, (describe_failure(name_target(target), error, order.debug),))

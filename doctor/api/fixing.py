@@ -4,33 +4,56 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from doctor.analysis.engine import report_session
 from doctor.analysis.registry import load_rules, select_rules
 from doctor.analysis.targets import check_wires
-from doctor.api.reading import REQUEST, Aim, Target, describe_failure, find_targets, how_to_read, is_packed, name_target, read_target
+from doctor.api.checking import Outcome, collect
+from doctor.api.reading import (
+    REQUEST,
+    Aim,
+    Target,
+    describe_failure,
+    find_store,
+    find_targets,
+    how_to_read,
+    is_packed,
+    locate_target,
+    name_target,
+    read_target,
+)
 from doctor.errors import DoctorError
 from doctor.findings import Failure, FileReport, FixReport, Report, Safety
 from doctor.records import Record
+
+MESSAGES = "messages"
+"""The format of a file that is one JSON list: its rows are written into such a list again."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from doctor.api.configuring import Course
     from doctor.repair.plans import Plan
     from doctor.rulekit import Rule
     from doctor.session import Session
 
 
-def fix(
+def fix(path: str | os.PathLike[str], *, debug: bool = False, **how: Any) -> Report:
+    """Repairs the transcripts that a path names, or says what it would do. For the arguments see `fix_each`."""
+    return collect(fix_each(path, debug=debug, **how))
+
+
+def fix_each(
     path: str | os.PathLike[str],
     *,
     dry_run: bool = True,
     unsafe: bool = False,
     recover: bool = False,
     force: bool = False,
+    in_place: bool = False,
     output: str | os.PathLike[str] | None = None,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
@@ -41,19 +64,20 @@ def fix(
     model: str = "",
     host: str = "",
     wait: float = 0.0,
+    course: Course | None = None,
     watch: Callable[[int, int], None] | None = None,
     now: float | None = None,
     environment: Mapping[str, str] = os.environ,
     debug: bool = False,
-) -> Report:
-    """Repairs the transcripts that a path names, or says what it would do.
+) -> Iterator[Outcome]:
+    """Repairs one transcript after the other that a path names, or says what it would do, and forgets each once it is handed out.
 
     `dry_run` (the default here) plans and verifies, and writes nothing. `unsafe` also applies fixes that change or take out a recorded
     row. `recover` also adds rows that the transcript lost and its backup or event log still holds. `force` writes to a session that
-    somebody seems to be in. `output` leaves the transcript alone and writes the repaired one there. `diff` adds the change as a unified
-    diff. With `wires` nothing is written that one of them would still refuse, and thinking that they refuse can be taken out. `wait`: how
-    many seconds to wait for somebody to leave the session. `watch` is told how much of a large event log is read. The other arguments
-    are those of `check`.
+    somebody seems to be in. `in_place` writes into a database of sessions, which is otherwise left alone. `output` leaves the transcript
+    alone and writes the repaired one there. `diff` adds the change as a unified diff. With `wires` nothing is written that one of them
+    would still refuse, and thinking that they refuse can be taken out. `wait`: how many seconds to wait for somebody to leave the
+    session. `watch` is told how much of a large event log is read. The other arguments are those of `check`.
 
     Each FileReport holds what is left after the fix, and in `.fix` what was done, with the paths of backup, receipt and quarantine.
 
@@ -63,21 +87,29 @@ def fix(
 
     rules = select_rules(load_rules(), select, ignore)
     aim = Aim(check_wires(wires), model, host)
-    targets, failures = find_targets(path, environment)
+    targets, failures = find_targets(path, environment) if course is None else find_targets(path, environment, course.find)
     if output is not None and len(targets) > 1:
         raise DoctorError("usage", f"--output takes one transcript, but {os.fspath(path)} holds {len(targets)}")
     how = how_to_read(events, as_request, now, environment) | {"recover": recover, "watch": watch}
-    wish = _Wish(dry_run, unsafe, force, os.fspath(output) if output is not None else None, diff)
-    files: list[FileReport] = []
+    wish = _Wish(dry_run, unsafe, force, os.fspath(output) if output is not None else None, diff, in_place)
+    if failures:
+        yield Outcome(None, tuple(failures))
     for target in targets:
         try:
-            attempt = partial(_attempt_fix, target, rules, wish, aim, how | {"thorough": True}, refresh=now is None)
+            attempt = partial(_attempt_fix, target, _tune(rules, course, target), wish, aim, how | {"thorough": True}, refresh=now is None)
             file, troubles = repeat_while_busy(attempt, 0.0 if force else wait, time.monotonic, time.sleep)
-            files.append(file)
-            failures += troubles
+            outcome = Outcome(file if course is None else course.finish(file), tuple(troubles))
         except Exception as error:
-            failures.append(describe_failure(name_target(target), error, debug))
-    return Report(tuple(files), tuple(failures))
+            outcome = Outcome(None, (describe_failure(name_target(target), error, debug),))
+        yield outcome
+
+
+def _tune(rules: Sequence[Rule], course: Course | None, target: Target) -> Sequence[Rule]:
+    if course is None:
+        return rules
+    from doctor.settings.selecting import tune_rules
+
+    return tune_rules(rules, course.tuning, locate_target(target))
 
 
 def _attempt_fix(
@@ -89,7 +121,23 @@ def _attempt_fix(
     session = read_target(target, how | {"now": time.time()} if refresh else how, aim)
     if session.transcript.format == REQUEST:
         raise DoctorError("usage", f"{name_target(target)} holds request bodies: fix repairs stored transcripts only", "")
+    if session.is_record:
+        _require_view(session.transcript.path, wish)
     return _fix_session(session, rules, wish, how)
+
+
+def _require_view(path: str, wish: _Wish) -> None:
+    """Of a platform's own record only a view is written, to a file of its own.
+
+    Raises DoctorError: it would be written in place.
+    """
+    from doctor.output.text import name_view, write_command
+
+    if wish.output is not None and os.path.exists(wish.output) and os.path.samefile(wish.output, path):
+        raise DoctorError("usage", f"--output names the chat log itself, {path}, whose order is never rewritten; name another file", path)
+    if wish.output is None and not wish.dry_run:
+        command = write_command("fix", "-o", name_view(path), path)
+        raise DoctorError("usage", f"{path} is a platform's own log and is never rewritten; write a view of it: {command}", path)
 
 
 class _Wish(Record):
@@ -100,6 +148,7 @@ class _Wish(Record):
     force: bool
     output: str | None
     diff: bool
+    in_place: bool
 
 
 def _fix_session(session: Session, rules: Sequence[Rule], wish: _Wish, how: Mapping[str, Any]) -> tuple[FileReport, list[Failure]]:
@@ -129,6 +178,36 @@ def _write(session: Session, plan: Plan, wish: _Wish, how: Mapping[str, Any], do
     from doctor.repair.storage import write_plan
     from doctor.sources.liveness import find_client_locks
 
+    if session.transcript.format == MESSAGES:
+        plan = _wrap_rows(session.transcript.path, plan)
+    store = find_store(session.transcript.path)
+    if store is not None and wish.output is None and plan.changed:
+        return _write_store(session, plan, wish, store, how["now"], done)
     locks = find_client_locks(session.session_id or os.path.basename(session.folder or ""), how["state_home"])
     written = write_plan(session, plan, now=how["now"], output=wish.output, force=wish.force, client_locks=locks)
     return done._replace(written=written.path, backup=written.backup, receipt=written.receipt, quarantine=written.quarantine)
+
+
+def _wrap_rows(path: str, plan: Plan) -> Plan:
+    """The planned rows as one JSON text again, with what stood around them."""
+    from doctor.sources.formats.messages import join_rows
+    from doctor.sources.source import FileSource, MemorySource
+
+    original = FileSource(path)
+    rows = plan.source.read(0, plan.source.size)
+    return plan._replace(source=MemorySource(join_rows(original.read(0, original.size), rows)))
+
+
+def _write_store(session: Session, plan: Plan, wish: _Wish, store: tuple[str, str], now: float, done: FixReport) -> FixReport:
+    path, session_id = store
+    if os.path.isdir(path) or not wish.in_place:
+        where = "" if os.path.isdir(path) else ", or write into the database with --in-place while OpenCode is closed"
+        raise DoctorError(
+            "usage", f"{session.transcript.path} is part of a store: write the session as a new export with -o FILE{where}", path
+        )
+    if session.liveness.is_live and not wish.force:
+        raise DoctorError("live", f"{session.transcript.path} is in use: {session.liveness.reason}; close OpenCode", path)
+    from doctor.repair.storage.database import write_session
+
+    written = write_session(plan, path, session_id, now)
+    return done._replace(written=written.path, backup=written.backup, receipt=written.receipt)

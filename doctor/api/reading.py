@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 from doctor.analysis.targets import aim_session
 from doctor.errors import DoctorError
@@ -31,6 +31,8 @@ REQUEST = "request"
 
 Target = str | os.PathLike[str] | bytes | tuple
 """A path, the bytes of a transcript, or a session out of an archive (`doctor.sources.packed.Bundle`, a tuple)."""
+Finder = Callable[[str, Sequence[str]], Iterable[str]]
+"""From a path and the known stores to transcripts."""
 
 
 class Aim(Record):
@@ -41,13 +43,17 @@ class Aim(Record):
     host: str = ""
 
 
-def find_targets(paths: Target | Iterable[Target], environment: Mapping[str, str]) -> tuple[list[Target], list[Failure]]:
+def find_targets(
+    paths: Target | Iterable[Target], environment: Mapping[str, str], find: Finder = walk_transcripts
+) -> tuple[list[Target], list[Failure]]:
     """Every transcript that the paths name, each once, and the paths that name none."""
     failures: list[Failure] = []
-    return list(walk_targets(paths, environment, failures)), failures
+    return list(walk_targets(paths, environment, failures, find)), failures
 
 
-def walk_targets(paths: Target | Iterable[Target], environment: Mapping[str, str], failures: list[Failure]) -> Iterator[Target]:
+def walk_targets(
+    paths: Target | Iterable[Target], environment: Mapping[str, str], failures: list[Failure], find: Finder = walk_transcripts
+) -> Iterator[Target]:
     """The same one by one; what goes wrong on the way is put into `failures`.
 
     Raises DoctorError: no path is given.
@@ -59,7 +65,7 @@ def walk_targets(paths: Target | Iterable[Target], environment: Mapping[str, str
     seen: set[Target] | None = set() if len(given) > 1 else None
     for path in given:
         try:
-            for target in _walk(path, environment):
+            for target in _walk(path, environment, find):
                 if seen is None:
                     yield target
                 elif target not in seen:
@@ -69,14 +75,23 @@ def walk_targets(paths: Target | Iterable[Target], environment: Mapping[str, str
             failures.append(Failure(error.path or name_target(path), error.kind, error.message))
 
 
-def _walk(path: Target, environment: Mapping[str, str]) -> Iterable[Target]:
+def _walk(path: Target, environment: Mapping[str, str], find: Finder) -> Iterable[Target]:
     if isinstance(path, bytes):
         return (path,)
     if REMOTE in os.fspath(path):
         from doctor.sources.remote import walk_remote
 
         return walk_remote(os.fspath(path))
-    return walk_transcripts(os.fspath(path), locate_stores(environment))
+    return find(os.fspath(path), locate_stores(environment))
+
+
+def find_store(path: str) -> tuple[str, str] | None:
+    """(store, session id) of a path such as `opencode.db#ses_…`; None for a file of its own."""
+    if "#" not in path or os.path.lexists(path):
+        return None
+    from doctor.sources.formats.opencode.places import split_target
+
+    return split_target(path)
 
 
 def add_children(targets: Iterable[Target]) -> Iterator[Target]:
@@ -141,7 +156,7 @@ def _read_packed(target: Target, how: Mapping[str, Any]) -> Session:
     from doctor.sources.bundles import find_bundle, read_bundle
 
     bundle = target if isinstance(target, tuple) else find_bundle(STDIN if isinstance(target, bytes) else os.fspath(target), target)
-    return read_bundle(bundle, **{name: how[name] for name in ("events", "as_request", "recover") if name in how})
+    return read_bundle(bundle, **{name: how[name] for name in ("events", "as_request", "recover", "now") if name in how})
 
 
 def expand_archives(targets: Iterable[Target], named: Container[Target]) -> Iterator[Target]:
@@ -172,6 +187,11 @@ def name_target(target: Target) -> str:
     if isinstance(target, tuple):
         return str(target.path)
     return STDIN if isinstance(target, bytes) else os.fspath(target)
+
+
+def locate_target(target: Target) -> str:
+    """The absolute path of a target, "" for what lies on no disk."""
+    return "" if isinstance(target, bytes) else os.path.abspath(name_target(target))
 
 
 def locate_session_state(environment: Mapping[str, str]) -> str | None:

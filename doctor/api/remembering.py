@@ -44,7 +44,11 @@ class Notes:
         """Called between the reading and the rules."""
         log, metadata = session.events, session.metadata or {}
         is_open = log is not None and log.open_execution is not None
-        self.is_lasting = not (session.liveness.is_live or session.liveness.reason or is_open or metadata.get("status") == IN_PROGRESS)
+        # Formats that others keep look elsewhere too: into databases, into events of their own, at the clock.
+        is_known = session.transcript.format == "amplifier"
+        self.is_lasting = is_known and not (
+            session.liveness.is_live or session.liveness.reason or is_open or metadata.get("status") == IN_PROGRESS
+        )
         ask = session.find_sibling
         if ask is not None:
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from doctor.api.reading import how_to_read, is_packed
+from doctor.api.reading import find_store, how_to_read, is_packed
 from doctor.errors import DoctorError
 from doctor.sources.session import read_session
 from doctor.sources.stores import find_transcripts, locate_stores
@@ -22,6 +22,7 @@ def undo(
 
     Raises DoctorError: there is nothing to undo, somebody is in the session, or the transcript was changed since (`force` insists).
     """
+    from doctor.repair.storage import Undone
     from doctor.repair.storage import undo as undo_file
     from doctor.sources.liveness import find_client_locks
 
@@ -31,6 +32,11 @@ def undo(
     if is_packed(found[0]):
         raise DoctorError("usage", f"{found[0]} is packed and was never changed: there is nothing to undo")
     how = how_to_read(None, False, now, environment)
+    store = find_store(found[0])
+    if store is not None:
+        from doctor.repair.storage.database import undo_session
+
+        return Undone(*undo_session(*store, how["now"]))
     session = read_session(found[0], thorough=True, **how)
     locks = find_client_locks(session.session_id, how["state_home"])
     return undo_file(found[0], now=how["now"], force=force, client_locks=locks, liveness=session.liveness)

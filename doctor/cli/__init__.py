@@ -29,6 +29,9 @@ def run() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()
+    databases = sys.modules.get("doctor.sources.formats.opencode.database")
+    if databases is not None:
+        databases.close_databases()
     os._exit(code)
 
 

@@ -7,20 +7,17 @@ from collections.abc import Callable, Sequence
 import typer
 
 from doctor import __version__
-from doctor.cli.commands import check, explain, fix, rules, scan, timeline, undo
+from doctor.cli import manual
+from doctor.cli.commands import baseline, check, config, explain, fix, rules, scan, timeline, undo
 from doctor.errors import DoctorError
-
-HELP = (
-    "Finds out why a coding agent's session can't be resumed, and repairs its transcript without losing a recorded byte.\n\n"
-    "Exit codes: 0 clean, 1 findings, 2 could not do the job, 130 interrupted."
-)
 
 
 def build_app() -> typer.Typer:
+    page = manual.describe("")
     app = typer.Typer(
         name="amplifier-doctor",
-        help=HELP,
-        add_completion=False,
+        help=page["help"],
+        epilog=page["epilog"],
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -29,17 +26,19 @@ def build_app() -> typer.Typer:
     @app.callback(invoke_without_command=True)
     def common(
         context: typer.Context,
-        version: bool = typer.Option(False, "--version", help="Print the version and exit."),
+        version: bool = typer.Option(False, "--version", help="Print the version, and the date of what is known about the providers."),
     ) -> object:
         if version:
-            typer.echo(f"amplifier-doctor {__version__}")
+            from doctor.analysis.wires import CONTRACTS_DATE
+
+            typer.echo(f"amplifier-doctor {__version__} (what providers accept: as of {CONTRACTS_DATE})")
             raise typer.Exit
         if context.invoked_subcommand is None:
             typer.echo(context.get_help())
             raise typer.Exit(2)
         return None
 
-    for command in (check, fix, undo, explain, rules, timeline, scan):
+    for command in (check, fix, undo, explain, rules, timeline, scan, baseline, config):
         command.register(app)
     return app
 
@@ -51,6 +50,9 @@ def parse(words: Sequence[str]) -> Callable[[], int] | int:
     """
     try:
         job = build_app()(args=list(words), prog_name="amplifier-doctor", standalone_mode=False)
+    except SystemExit as done:
+        # Completion ends the process itself.
+        return done.code if isinstance(done.code, int) else 0
     except typer.Abort as error:
         raise KeyboardInterrupt from error
     except Exception as error:

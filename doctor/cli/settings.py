@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from doctor.errors import DoctorError
-from doctor.findings import Report, Severity
+from doctor.findings import Failure, FileReport, Severity
 from doctor.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+FILES_PER_COLLECTION = 100
+"""The collector is off (see `doctor.cli.main`): what a session leaves behind in circles, some 5 KB, is taken away after so many of them."""
 MOST_JOBS = 256
 
 
@@ -30,19 +33,24 @@ class Scope(Record):
 
 
 class Display(Record):
-    """How to show it. `color`: None lets the terminal decide."""
+    """How to show it: each format with the file that it goes to, "" for standard output. `color`: None lets the terminal decide."""
 
-    format: str = "human"
+    formats: tuple[tuple[str, str], ...] = (("human", ""),)
     excerpt: bool = True
     color: bool | None = None
     statistics: bool = False
     quiet: bool = False
 
+    @property
+    def spells(self) -> bool:
+        """Whether a format is among them that spells fixes out, which costs a second look at the rows."""
+        return self.excerpt and any(format == "sarif" for format, _ in self.formats)
+
 
 class Gate(Record):
-    """When the exit code is 1."""
+    """When the exit code is 1. `fail_on`: None leaves it to the configuration, and is a warning without one."""
 
-    fail_on: Severity = Severity.WARNING
+    fail_on: Severity | None = None
     exit_zero: bool = False
 
 
@@ -63,6 +71,40 @@ def make_scope(
         raise DoctorError("usage", f"--events: there is no file {events}")
     aimed = split_selectors(wires)
     return Scope(split_selectors(select), split_selectors(ignore), False if no_events else events, as_request, aimed, model, host)
+
+
+def locate_here() -> str | None:
+    """The folder that we stand in, None where it is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
+
+
+def split_formats(values: Sequence[str], output_file: str | None) -> tuple[tuple[str, str], ...]:
+    """(format, file) of `human`, `sarif:out.sarif` and so on; `output_file` is the file of the one that names none.
+
+    Raises DoctorError: there is no such format, or two of them would go to one place.
+    """
+    from doctor.output.reporters import FORMATS
+
+    chosen = []
+    for value in values or ["human"]:
+        format, colon, path = value.partition(":")
+        if format not in FORMATS:
+            raise DoctorError("usage", f"--format: {format!r} is not one of {', '.join(FORMATS)}; see --help")
+        if colon and not path:
+            raise DoctorError("usage", f"--format {value}: name the file behind the colon, or leave the colon out")
+        chosen.append((format, "" if path == "-" else path))
+    if output_file is not None:
+        if not any(not path for _, path in chosen):
+            raise DoctorError("usage", f"--output-file: every --format has a file already; leave out one of them, or {output_file}")
+        chosen = [(format, path or ("" if output_file == "-" else output_file)) for format, path in chosen]
+    places = [os.path.realpath(path) if path else "standard output" for _, path in chosen]
+    for place in places:
+        if places.count(place) > 1:
+            raise DoctorError("usage", f"two formats would go to {place}; give each a file of its own, such as --format sarif:out.sarif")
+    return tuple(chosen)
 
 
 def split_selectors(values: Sequence[str]) -> tuple[str, ...]:
@@ -130,15 +172,33 @@ def watch_log() -> Callable[[int, int], None] | None:
     return show
 
 
-def finish(report: Report, display: Display, gate: Gate, *, pending: bool = False, **more: Any) -> int:
-    """Prints a report and returns the exit code, which does not depend on how it is printed. `more` are fields of output's Options."""
-    from doctor.cli.streams import print_report, say_failures
-    from doctor.output.options import Options
-    from doctor.output.summary import choose_exit_code
+def report(
+    outcomes: Iterable[tuple[FileReport | None, tuple[Failure, ...]]], display: Display, gate: Gate, *, pending: bool = False, **more: Any
+) -> int:
+    """Shows one outcome after the other and forgets it; returns the exit code, which does not depend on how they are shown.
 
-    code = choose_exit_code(report, fail_on=gate.fail_on, exit_zero=gate.exit_zero, pending=pending)
-    if display.quiet:
-        say_failures(report.errors)
-        return code
-    options = Options(excerpt=display.excerpt, statistics=display.statistics, **more)
-    return print_report(report, display.format, display.color, options, code)
+    `more` are fields of output's Options.
+    """
+    from doctor.cli.streams import open_reporters
+    from doctor.output.options import Options
+    from doctor.output.summary import Totals, choose_exit_code
+
+    totals = Totals()
+    fail_on = gate.fail_on or Severity.WARNING
+    options = Options(excerpt=display.excerpt, statistics=display.statistics, fail_on=fail_on, **more)
+    outlets = open_reporters(display.formats, display.color, display.quiet, options)
+    try:
+        for number, (file, failures) in enumerate(outcomes, 1):
+            if not number % FILES_PER_COLLECTION:
+                gc.collect(0)
+            if file is not None:
+                totals.add(file)
+                outlets.add(file)
+            for failure in failures:
+                totals.fail(failure)
+                outlets.fail(failure)
+        outlets.finish(totals)
+    except BaseException:
+        outlets.discard()
+        raise
+    return choose_exit_code(totals, fail_on=fail_on, exit_zero=gate.exit_zero, pending=pending)

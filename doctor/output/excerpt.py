@@ -47,10 +47,12 @@ def _name_row(row: Excerpt, own_path: str) -> str:
 
 
 def name_file(path: str) -> str:
-    """A short name for a file beside the transcript: `events`, `backup`, else its own."""
+    """A short name for a file beside the transcript: `events` (also for the event table of a database), `backup`, else its own."""
     name = neutralise(path.replace("\\", "/").rsplit("/", 1)[-1])
     if name.endswith(".jsonl.backup"):
         return "backup"
+    if name.endswith(":events"):
+        return "events"
     return name.removesuffix(".jsonl")
 
 

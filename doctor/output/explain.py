@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from doctor.findings import Fix, Safety
 from doctor.output.text import escape_in_json, neutralise
-from doctor.rulekit import Example, Rule
+from doctor.rulekit import Example, Rule, RuleOption
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,6 +76,9 @@ def _write_text(rule: Rule) -> list[str]:
     fix = try_fix(rule)
     if fix is not None:
         lines += ["", "What the fix does to the first example", f"    {_describe_fix(fix)}"]
+    if rule.options:
+        lines += ["", f"Options, in [rules.{rule.code}] of the configuration"]
+        lines += [f"    {option.name} = {_write_default(option)}    {option.help}{_list_choices(option)}" for option in rule.options]
     return lines
 
 
@@ -90,7 +93,21 @@ def _write_markdown(rule: Rule, level: int) -> list[str]:
     fix = try_fix(rule)
     if fix is not None:
         lines += ["", f"What the fix does to the first example: {_describe_fix(fix)}."]
+    if rule.options:
+        lines += ["", f"Options, in the table `rules.{rule.code}` of the configuration:", ""]
+        lines += [f"* `{option.name} = {_write_default(option)}`: {option.help}{_list_choices(option)}" for option in rule.options]
     return lines
+
+
+def _write_default(option: RuleOption) -> str:
+    """As TOML, which writes these values as JSON does."""
+    import json
+
+    return json.dumps(option.default)
+
+
+def _list_choices(option: RuleOption) -> str:
+    return f" One of: {', '.join(option.choices)}." if option.choices else ""
 
 
 def _write_catalogue(rules: Sequence[Rule]) -> list[str]:
@@ -143,6 +160,7 @@ def _build_rule(rule: Rule) -> dict[str, Any]:
         "bad": _build_example(rule.bad),
         "good": _build_example(rule.good),
         "fix": {"safety": fix.safety.name.lower(), "summary": fix.title} if fix is not None else None,
+        "options": [{"name": one.name, "type": one.kind, "default": one.default, "help": one.help} for one in rule.options],
     }
 
 

@@ -7,16 +7,15 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from doctor.findings import Confidence, Diagnostic, Safety, Severity
+from doctor.findings import Diagnostic, Safety, Severity
 from doctor.output.excerpt import draw_excerpt
+from doctor.output.headline import LONGEST_PROSE, compose_headline
 from doctor.output.intervals import draw_intervals
 from doctor.output.options import Options
 from doctor.output.text import cut, list_numbers, neutralise
 from doctor.refusals import WIRES
 
-SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold cyan"}
 MOST_OF_ONE_CODE = 5
-LONGEST_PROSE = 600
 
 
 def draw_findings(found: Iterable[Diagnostic], path: str, options: Options, console: Console, targets: Sequence[str] = WIRES) -> list[Text]:
@@ -45,31 +44,20 @@ def draw_findings(found: Iterable[Diagnostic], path: str, options: Options, cons
 
 def draw_finding(found: Diagnostic, path: str, options: Options, console: Console) -> list[Text]:
     """One finding as lines that fit the width."""
-    lines = hang(_draw_headline(found, path), 2, console, options.width)
+    lines = hang(Text.assemble(*compose_headline(found, path)), 2, console, options.width)
     if found.severity is Severity.INFO:
         return lines
     # Bars show the event lines already.
     rows = [row for row in found.related if row.path == path] if found.intervals else found.related
     lines += draw_excerpt(rows, path, options.width, options.excerpt)
     if found.intervals:
-        lines += draw_intervals(found.intervals, options.width, options.excerpt)
+        # A transcript may tell of its turns itself.
+        lines += draw_intervals(found.intervals, options.width, options.excerpt, "rows" if found.path == path else "events")
     if found.why:
         lines += _draw_note("proof" if found.intervals else "why", found.why, console, options.width)
     lines += draw_answers(found.wires, console, options.width)
     lines += _draw_fix(found, console, options.width)
     return lines
-
-
-def _draw_headline(found: Diagnostic, path: str) -> Text:
-    style = SEVERITY_STYLES[found.severity]
-    line = Text.assemble((f"{found.severity.value}[{found.code}]", style), " ", (found.name, "bold"))
-    # Where executions are drawn, the reader asks how sure that is; elsewhere only doubt is worth a word.
-    if found.confidence is Confidence.POSSIBLE or found.intervals:
-        line.append(f", {found.confidence.value}", "yellow" if found.confidence is Confidence.POSSIBLE else "")
-    line.append(f": {neutralise(cut(found.message, LONGEST_PROSE))}")
-    if (not found.related or found.severity is Severity.INFO) and found.line and found.path == path:
-        line.append(f"  (row {found.line}, column {found.column})" if found.column > 1 else f"  (row {found.line})", "dim")
-    return line
 
 
 def draw_answers(wires: Iterable[tuple[str, str]], console: Console, width: int) -> list[Text]:

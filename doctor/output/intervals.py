@@ -14,21 +14,21 @@ SHORTEST_BAR = 6
 MOST_BARS = 8
 
 
-def draw_intervals(intervals: Sequence[Interval], width: int, with_labels: bool = True) -> list[Text]:
+def draw_intervals(intervals: Sequence[Interval], width: int, with_labels: bool = True, unit: str = "events") -> list[Text]:
     """Each interval as a bar between its first and last line, on one scale, with its times and how it ended beneath.
 
-    An interval without an end runs to the right edge and is drawn open.
+    An interval without an end runs to the right edge and is drawn open. `unit`: what the lines are called.
     """
     shown = sorted(intervals, key=lambda interval: interval.start_line)[:MOST_BARS]
     first = min(interval.start_line for interval in shown)
     last = max(max(interval.start_line, interval.end_line) for interval in shown)
     number_width = len(str(last + 1))
-    margin = len("  events ") + number_width + 1
+    margin = len(f"  {unit} ") + number_width + 1
     canvas = max(20, width - margin - number_width - 1)
     lines: list[Text] = []
     for interval in shown:
         begin, length = _place_bar(interval, first, last, canvas)
-        line = Text("  events ", "dim")
+        line = Text(f"  {unit} ", "dim")
         line.append(f"{interval.start_line + 1:>{number_width}} ")
         line.append(" " * begin)
         line.append(_fill_bar(interval, length, with_labels), "cyan")

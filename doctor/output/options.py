@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from doctor.findings import Severity
 from doctor.records import Record
 
 
@@ -17,3 +18,7 @@ class Options(Record):
     dry_run: bool = False
     show_diff: bool = False
     carried: tuple[str, ...] = ()
+    fail_on: Severity = Severity.WARNING
+    """The lowest severity that fails the run: what a test report shows as a failure."""
+    folder: str = ""
+    """The folder, absolute, that paths in reports for CI systems are relative to; "" leaves them as they are."""

@@ -18,6 +18,8 @@ SCHEMA_VERSION = 1
 FORMATS = ("human", "json", "jsonl")
 HEADINGS = ("session", "project", "age", "size", "turns", "live", "findings", "resumable")
 RIGHT = frozenset((2, 3, 4))
+LEAST_WANTED = (1, 3, 4, 5, 2)
+"""Columns in the order in which they go. Session, findings and verdict stay."""
 WIDEST_PROJECT = 28
 SHORTEST_ID = 8
 COLORS = {"not-resumable": "31", "unreadable": "31", "unknown": "31", "after-fix": "33", "live": "36", "resumable": "32"}
@@ -25,17 +27,27 @@ ANSWERS = {"resumable": "yes", "after-fix": "after fix", "not-resumable": "no", 
 
 
 def write_table(
-    rows: Sequence[SurveyRow], stream: TextIO, *, now: float, color: bool = False, shown: Sequence[SurveyRow] | None = None
+    rows: Sequence[SurveyRow],
+    stream: TextIO,
+    *,
+    now: float,
+    color: bool = False,
+    shown: Sequence[SurveyRow] | None = None,
+    width: int | None = None,
 ) -> None:
-    """One line for each of `shown` (default: all), then one for all of `rows`. Ids are cut to what tells them apart among `rows`."""
+    """One line for each of `shown` (default: all), then one for all of `rows`. Ids are cut to what tells them apart among `rows`.
+
+    Columns that a narrow terminal has no room for go, those first that matter least.
+    """
     shown = rows if shown is None else shown
     ids = shorten_ids([row.session_id for row in rows])
     cells = [_list_cells(row, ids[row.session_id], now) for row in shown]
     widths = [max(len(line[column]) for line in (HEADINGS, *cells)) for column in range(len(HEADINGS))]
+    kept = _choose_columns(widths, width)
     if cells:
-        stream.write(_join(HEADINGS, widths) + "\n")
+        stream.write(_join(HEADINGS, widths, kept) + "\n")
     for row, line in zip(shown, cells, strict=True):
-        text = _join(line, widths)
+        text = _join(line, widths, kept)
         stream.write(f"\x1b[{COLORS[row.verdict]}m{text}\x1b[0m\n" if color else text + "\n")
     stream.write(("\n" if cells else "") + describe_rows(rows) + "\n")
 
@@ -103,7 +115,7 @@ def _count_shared(first: str, second: str) -> int:
 
 
 def _list_cells(row: SurveyRow, short: str, now: float) -> tuple[str, ...]:
-    agent = row.session_id.partition("_")[2]
+    agent = "" if row.session_id.startswith("ses_") else row.session_id.partition("_")[2]
     counts = [count_of(row.errors, "error") if row.errors else "", count_of(row.warnings, "warning") if row.warnings else ""]
     found = ", ".join(part for part in counts if part)
     answer = f"no: {row.move.partition(' instead')[0]}" if row.move else ANSWERS.get(row.verdict, "can't be read")
@@ -124,10 +136,17 @@ def _cut_left(text: str, width: int) -> str:
     return text if len(text) <= width else "…" + text[1 - width :]
 
 
-def _join(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = [
-        cell.rjust(width) if column in RIGHT else cell.ljust(width) for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    ]
+def _choose_columns(widths: Sequence[int], width: int | None) -> list[int]:
+    kept = list(range(len(widths)))
+    for column in LEAST_WANTED:
+        if width is None or sum(widths[one] + 2 for one in kept) - 2 <= width:
+            break
+        kept.remove(column)
+    return kept
+
+
+def _join(cells: Sequence[str], widths: Sequence[int], kept: Sequence[int]) -> str:
+    padded = [cells[one].rjust(widths[one]) if one in RIGHT else cells[one].ljust(widths[one]) for one in kept]
     return "  ".join(padded).rstrip()
 
 

@@ -5,19 +5,53 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
 # C0 and C1 controls (ANSI escapes begin with one), soft hyphen, zero-width and bidi marks, line separators, the byte-order mark,
-# interlinear marks, lone surrogates and tag characters: all that can repaint a terminal or hide text from its reader.
+# interlinear marks, non-characters, lone surrogates and tag characters: all that can repaint a terminal or hide text from its reader.
 _HARMFUL = (
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _IDENTIFIER = r"[0-9A-Fa-f-]{20,}"
+_PLAIN = str.maketrans({
+    "│": "|", "⋮": ":", "…": "...", "·": "-", "─": "-", "├": "|", "┤": "|", "╌": ">", "↳": ">", "↑": "^", "–": "-", "«": '"', "»": '"',
+})  # fmt: skip
+"""What the drawing characters become on a stream that can't say them."""
 
 
 def neutralise(text: str) -> str:
     """Text with every character that could act on a terminal or hide shown as an escape: `\\n`, `\\x1b`, `\\u202e`."""
     # All of them are unprintable to Python too, so that most texts need no pattern (compiling it costs a tenth of the start-up).
     return text if text.isprintable() else re.sub(_HARMFUL, _escape, text)
+
+
+def speaks_unicode(stream: TextIO) -> bool:
+    return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
+
+
+def make_plain(text: str) -> str:
+    """Text with its drawing characters and quotation marks as ASCII; other characters are the matter of the stream's encoder."""
+    return text.translate(_PLAIN)
+
+
+def say(stream: TextIO, line: str) -> None:
+    """Writes one line in the characters that the stream knows."""
+    stream.write((line if speaks_unicode(stream) else make_plain(line)) + "\n")
+
+
+def defuse(line: str) -> str:
+    """A line that GitHub's runner would take for a command (`::` at its beginning, `##[` anywhere) as one that it only shows.
+
+    For what is printed without `--format github`: a text in a transcript must not set variables of the job that reads it.
+    """
+    if "##[" in line:
+        line = line.replace("##[", "##\\[")
+    bare = line.lstrip()
+    return f"{line[: len(line) - len(bare)]}\\{bare}" if bare.startswith("::") else line
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -95,6 +129,12 @@ def name_path(path: str) -> str:
     return f"./{path}" if path.startswith("-") and path != "-" else path
 
 
+def name_view(path: str) -> str:
+    """`chat.view.jsonl` for `chat.jsonl`: where a view of a log that is never rewritten may go."""
+    stem, dot, ending = path.rpartition(".")
+    return f"{stem}.view.{ending}" if dot and "/" not in ending and stem else f"{path}.view"
+
+
 def write_command(*words: str) -> str:
     """A command that can be pasted into a shell as it is."""
     return " ".join(["amplifier-doctor", *(_quote(word) for word in words)])
@@ -107,10 +147,11 @@ def _quote(word: str) -> str:
         return quote(word)
     # The quoting of bash, zsh and ksh that can spell any byte: a name with an escape sequence must not reach the terminal as it is.
     plain = word.replace("\\", "\\\\").replace("'", "\\'")
-    return "$'" + re.sub(_HARMFUL, lambda found: "".join(f"\\x{byte:02x}" for byte in _encode(found.group())), plain) + "'"
+    return "$'" + re.sub(_HARMFUL, lambda found: "".join(f"\\x{byte:02x}" for byte in encode_name(found.group())), plain) + "'"
 
 
-def _encode(text: str) -> bytes:
+def encode_name(text: str) -> bytes:
+    """The bytes of a file name, odd ones included."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

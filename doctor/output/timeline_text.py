@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from doctor.findings import Diagnostic
-from doctor.output.text import cut, neutralise, shorten_path
+from doctor.output.text import cut, make_plain, neutralise, shorten_path
 from doctor.output.timeline import Bar, Span, Timeline
 from doctor.output.timeline_axis import Axis, clock_of, date_of, list_ticks, write_duration
 from doctor.output.timeline_groups import Section, lay_out
@@ -65,7 +65,7 @@ def write_drawing(timeline: Timeline, stream: TextIO, width: int, color: bool = 
     speaks_unicode = _speaks(stream, PLAIN)
     for line in draw_timeline(timeline, width):
         if not speaks_unicode:
-            line.plain = line.plain.translate(_ASCII)
+            line.plain = make_plain(line.plain.translate(_ASCII))
         console.print(line, soft_wrap=True)
 
 

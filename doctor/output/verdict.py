@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from doctor.findings import FileReport, Safety, Severity
+from doctor.findings import Diagnostic, FileReport, Safety, Severity
+from doctor.model import RECORDS
 from doctor.output.options import Options
 from doctor.output.summary import count_fixes
-from doctor.output.text import count_of, join_counts, name_path, neutralise, write_command
+from doctor.output.text import count_of, join_counts, name_path, name_view, neutralise, write_command
 from doctor.refusals import ACCEPTED, DEPENDS, REFUSED, WIRES
 
 
@@ -13,8 +14,9 @@ def describe_verdict(file: FileReport) -> str:
     """`not resumable as it is · resumable after fix (2 safe fixes)`"""
     if file.format == "request":
         return describe_wires(file)
-    safe = count_fixes(file.diagnostics, Safety.SAFE)
-    unsafe = count_fixes(file.diagnostics, Safety.UNSAFE)
+    everything = file.diagnostics + file.accepted
+    safe = count_fixes(everything, Safety.SAFE)
+    unsafe = count_fixes(everything, Safety.UNSAFE)
     if file.verdict == "resumable":
         parts = ["resumable", f"{count_of(safe, 'safe fix')} on offer" if safe else ""]
     elif file.verdict == "after-fix":
@@ -59,28 +61,32 @@ def list_doubts(file: FileReport) -> list[tuple[str, str]]:
 
 def list_unseen_answers(file: FileReport) -> list[tuple[str, str]]:
     """(wire, text) of target wires that refuse with a text which no finding quotes."""
-    quoted = {(wire, text) for found in file.diagnostics for wire, text in found.wires}
+    quoted = {(wire, text) for found in file.diagnostics + file.accepted for wire, text in found.wires}
     refusing = [one for one in file.wires if one.answer == REFUSED and one.wire in file.targets]
     return [(one.wire, one.violations[0].text) for one in refusing if not any((one.wire, found.text) in quoted for found in one.violations)]
 
 
 def _explain_obstacle(file: FileReport) -> list[str]:
     """Why no client can resume it, and the right move; empty where that is a matter of rows."""
-    for found in file.diagnostics:
+    for found in file.diagnostics + file.accepted:
         if found.code == "AD602":
             why, _, move = found.message.partition(": ")[2].partition("; ")
             return [f"not resumable: {neutralise(why)}", neutralise(move)]
     return []
 
 
+def _list_errors(file: FileReport) -> list[Diagnostic]:
+    """What the engine calls an error, whatever a configuration or a baseline made of it: the verdict goes by the same."""
+    return [found for found in file.diagnostics + file.accepted if (found.judged or found.severity) is Severity.ERROR]
+
+
 def _needs_unsafe(file: FileReport) -> bool:
     """Whether an error is left that only an unsafe fix cures."""
-    errors = (found for found in file.diagnostics if found.severity is Severity.ERROR)
-    return any(found.fix is not None and found.fix.safety is Safety.UNSAFE for found in errors)
+    return any(found.fix is not None and found.fix.safety is Safety.UNSAFE for found in _list_errors(file))
 
 
 def _name_unfixed(file: FileReport) -> str:
-    codes = sorted({found.code for found in file.diagnostics if found.severity is Severity.ERROR and found.fix is None})
+    codes = sorted({found.code for found in _list_errors(file) if found.fix is None})
     return f"no fix for {', '.join(codes)}" if codes else ""
 
 
@@ -88,12 +94,27 @@ def suggest_next(file: FileReport, options: Options) -> str:
     """The exact command to run next after a check, "" when there is nothing to do."""
     if file.verdict == "live" or file.path == "-" or file.format == "request":
         return ""
+    if file.format in RECORDS:
+        return _suggest_view(file, options)
     if count_fixes(file.diagnostics, Safety.SAFE) and not _needs_unsafe(file):
         return write_command("fix", "--dry-run", *options.carried, name_path(file.path))
     if count_fixes(file.diagnostics, Safety.UNSAFE):
         return write_command("fix", "--dry-run", "--unsafe", *options.carried, name_path(file.path))
     if any(found.fix is not None and found.fix.recoverable for found in file.diagnostics):
         return write_command("fix", "--dry-run", "--recover", *options.carried, name_path(file.path))
+    return _suggest_explain(file)
+
+
+def _suggest_view(file: FileReport, options: Options) -> str:
+    unsafe = bool(count_fixes(file.diagnostics, Safety.UNSAFE))
+    if not unsafe and not count_fixes(file.diagnostics, Safety.SAFE):
+        return _suggest_explain(file)
+    words = ["--unsafe"] if unsafe and "--unsafe" not in options.carried else []
+    output = [] if "--output" in options.carried else ["-o", name_view(name_path(file.path))]
+    return write_command("fix", *words, *output, *options.carried, name_path(file.path))
+
+
+def _suggest_explain(file: FileReport) -> str:
     worst = max((found for found in file.diagnostics), key=lambda found: found.severity.rank, default=None)
     if worst is None or worst.severity is Severity.INFO:
         return ""

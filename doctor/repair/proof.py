@@ -52,6 +52,7 @@ class Proof:
 
     def __init__(self, session: Session, before: Diagnosis) -> None:
         self._old = session.transcript
+        self._is_view = session.is_record
         self._must_mark = session.recover and session.transcript.format == "amplifier"
         self._known_ids: set[tuple[str, str]] = set()
         self._known: Counter[Key] = Counter()
@@ -59,6 +60,7 @@ class Proof:
         self._fixed: Counter[Key] = Counter()
         self._released: set[bytes] = set()
         self._departures: list[Departure] = []
+        self._damaged: tuple[Transcript | None, frozenset[int]] = (None, frozenset())
         self._learn(before.diagnostics)
         self._count_peak(before.diagnostics)
 
@@ -90,7 +92,9 @@ class Proof:
         messages = self.find_messages(transcript, line)
         results = [result for message in messages for result in message.results]
         only_results = bool(results) and all(message.kind == "result" for message in messages)
-        damaged = any(problem.line == line for problem in transcript.line_problems)
+        if self._damaged[0] is not transcript:
+            self._damaged = (transcript, frozenset(problem.line for problem in transcript.line_problems))
+        damaged = line in self._damaged[1]
         needs, ids = "copy", ()
         if damaged or safety < Safety.SAFE or (only_results and all(result.maker for result in results)):
             needs = ""
@@ -110,6 +114,10 @@ class Proof:
         return found
 
     def find_flaw(self, session: Session, after: Diagnosis, changes: LineChanges) -> str:
+        form = self._old.form
+        if form is not None:
+            found = self._find_new_error(after.diagnostics) or self._find_unfixed(after.diagnostics)
+            return found or str(form.find_loss(self._old, session.transcript))
         return (
             self._find_new_error(after.diagnostics)
             or self._find_unfixed(after.diagnostics)
@@ -195,11 +203,14 @@ class Proof:
         return ""
 
     def _find_wrong_move(self, new: Transcript, changes: LineChanges) -> str:
-        """Rows may move only to stand behind their call."""
+        """Rows may move only to stand behind their call. A view of a platform's record is made for sending: any order will do."""
+        if self._is_view:
+            return ""
+        called: dict[int, set[str]] = {}
         for old_line, line in changes.moved:
             if hash_line(self._old.read_line(old_line)) in self._released:
                 continue
-            if not _stands_behind_call(new.messages, bisect_left(new.messages, line, key=lambda message: message.line), line):
+            if not _stands_behind_call(new, line, called):
                 return f"row {old_line + 1} would move to a place that is not behind its call"
         return ""
 
@@ -236,10 +247,15 @@ def _find_lines_of(transcript: Transcript, lengths: set[int]) -> Iterable[int]:
     return (line for line in range(transcript.line_count) if starts[line + 1] - starts[line] in possible)
 
 
-def _stands_behind_call(messages: Sequence[Message], index: int, line: int) -> bool:
+def _stands_behind_call(transcript: Transcript, line: int, called: dict[int, set[str]]) -> bool:
+    """Whether the results on a line answer the calls of the message that their run begins behind. `called`: its ids by its index."""
+    messages = transcript.messages
+    index = bisect_left(messages, line, key=lambda message: message.line)
     if index >= len(messages) or messages[index].line != line or messages[index].kind != "result":
         return False
-    ids = {result.call_id for result in messages[index].results}
-    while index >= 0 and messages[index].kind == "result":
-        index -= 1
-    return index >= 0 and ids <= {call.id for call in messages[index].calls}
+    owner = transcript.find_break_before(index)
+    while owner >= 0 and messages[owner].kind == "result":
+        owner = transcript.find_break_before(owner)
+    if owner not in called:
+        called[owner] = {call.id for call in messages[owner].calls} if owner >= 0 else set()
+    return {result.call_id for result in messages[index].results} <= called[owner]

@@ -16,7 +16,7 @@ from doctor.records import Record
 from doctor.repair.edits import KeptRun
 from doctor.repair.pieces import Piece, PiecedSource
 from doctor.session import Session
-from doctor.sources.formats import detect_format
+from doctor.sources.formats import load_format
 from doctor.sources.session import reread_session
 
 MOST_SHAPE_PROBLEMS = 50
@@ -34,9 +34,10 @@ class Region(Record):
 def reread_edited(session: Session, source: PiecedSource, runs: Sequence[KeptRun]) -> Session:
     """As doctor.sources.session.reread_session. `runs` are the lines of `session` that stayed, as apply_and_trace tells them."""
     old = session.transcript
-    reader = detect_format(source, old.path)
-    if old.format != reader.NAME or old.shape_problem_count > MOST_SHAPE_PROBLEMS:
+    if old.notes is not None or old.form is not None or old.shape_problem_count > MOST_SHAPE_PROBLEMS:
+        # Notes hang together over rows: what an edit replaces, what a thread holds.
         return reread_session(session, source)
+    reader = load_format(old.format)
     known = [trim_run(old, run) for run in runs if run.stop - run.old > 2]
     regions = list_regions(old, source, known)
     pieces: list[Piece] = []

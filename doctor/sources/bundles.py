@@ -7,20 +7,22 @@ from collections.abc import Callable
 
 from doctor.errors import DoctorError
 from doctor.eventlog import EventLog
-from doctor.model import Backup, Source
+from doctor.model import RECORDS, Backup, Source
 from doctor.pairing import pair_calls
 from doctor.session import Session
 from doctor.sources.formats import detect_format
 from doctor.sources.metadata import BACKUP, METADATA, NOTHING, Metadata, parse_metadata
 from doctor.sources.packed import EVENT_NAMES, Bundle, read_compressed, unpack_bytes, unpack_file
-from doctor.sources.session import REWOUND, read_recorded, read_turn
+from doctor.sources.session import REWOUND, describe_stored, read_described, read_recorded, read_turn
 from doctor.sources.siblings import TRANSCRIPT
 from doctor.sources.source import FileSource, MemorySource
 from doctor.sources.stores import ENDINGS, is_archive, is_compressed, split_member
 from doctor.sources.surroundings import SESSIONS
 
 
-def read_bundle(bundle: Bundle, *, events: str | bool | None = None, as_request: bool = False, recover: bool = False) -> Session:
+def read_bundle(
+    bundle: Bundle, *, now: float, events: str | bool | None = None, as_request: bool = False, recover: bool = False
+) -> Session:
     """The same session that `read_session` would make of the unpacked files, less what only a folder can tell.
 
     Raises DoctorError: it can't be read, or is no transcript.
@@ -28,33 +30,37 @@ def read_bundle(bundle: Bundle, *, events: str | bool | None = None, as_request:
     if bundle.failure:
         raise DoctorError("unreadable", bundle.failure, bundle.path)
     path, files = bundle.path, bundle.files
+    source = MemorySource(files.get(bundle.transcript, b""))
+    reader = detect_format(source, path)
+    if reader.NAME in RECORDS:
+        return read_described(reader, source, path, events=events, now=now, as_request=as_request, recover=recover)
     folder = path[: path.rindex("/") + 1] if "/" in path else ""
     metadata = _read_metadata(bundle)
     session_id = _find_session_id(bundle, folder, metadata)
     log = _read_events(bundle, folder, events, session_id, metadata)
-    source = MemorySource(files.get(bundle.transcript, b""))
-    transcript = detect_format(source, path).read_transcript(source, path)
+    transcript = reader.read_transcript(source, path)
     pairing = pair_calls(transcript.messages)
     if log is not None and log.unnamed and not pairing.is_sound:
         from doctor.sources.events.joining import join_unnamed_runs
 
         join_unnamed_runs(log, transcript, pairing)
-    return Session(
-        transcript,
-        pairing,
-        events=log,
-        metadata=metadata.value,
-        metadata_problem=metadata.problem,
-        session_id=session_id,
-        as_request=as_request,
-        rewound=any(REWOUND in name for name in files),
-        unsaved=bundle.transcript not in files,
-        load_backup=_find_backup(bundle, ".backup"),
-        load_pending=_find_backup(bundle, ".append-pending"),
-        read_recorded=read_recorded if log is not None else None,
-        read_turn=read_turn if log is not None else None,
-        recover=recover,
-    )
+    beside = {
+        "events": log,
+        "metadata": metadata.value,
+        "metadata_problem": metadata.problem,
+        "session_id": session_id,
+        "as_request": as_request,
+        "rewound": any(REWOUND in name for name in files),
+        "unsaved": bundle.transcript not in files,
+        "load_backup": _find_backup(bundle, ".backup"),
+        "load_pending": _find_backup(bundle, ".append-pending"),
+        "read_recorded": read_recorded if log is not None else None,
+        "read_turn": read_turn if log is not None else None,
+        "recover": recover,
+    }
+    if hasattr(reader, "describe_session"):
+        beside |= describe_stored(reader, transcript, path, events, now, in_store=False)
+    return Session(transcript, pairing, **beside)
 
 
 def _read_metadata(bundle: Bundle) -> Metadata:

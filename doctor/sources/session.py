@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container, Mapping
+from functools import partial
+from types import ModuleType
 
 from doctor.errors import DoctorError
 from doctor.eventlog import EventLog
-from doctor.model import Backup, Liveness, Source
+from doctor.model import RECORDS, Backup, Liveness, Source, Transcript
 from doctor.pairing import pair_calls
 from doctor.session import Session
-from doctor.sources.formats import detect_format
+from doctor.sources.formats import detect_format, load_format
 from doctor.sources.metadata import NOTHING, Metadata, read_metadata
 from doctor.sources.siblings import TRANSCRIPT, find_events, find_events_elsewhere, find_sibling, is_in_store
 from doctor.sources.source import FileSource, MemorySource, identify
@@ -51,6 +53,9 @@ def read_session(
     unsaved = False
     if source is None:
         source, unsaved = _open_transcript(path, hold=not thorough)
+    reader = detect_format(source, path)
+    if reader.NAME in RECORDS:
+        return read_described(reader, source, path, events=events, now=now, as_request=as_request, recover=recover)
     real, is_link = around.find_real(path) if unsaved or source.__class__ is FileSource else ("", False)
     folder = os.path.dirname(real)
     names = around.list_names(folder) if real else None
@@ -58,7 +63,7 @@ def read_session(
     own_events = find_events(folder, names) if real else None
     session_id = _find_session_id(path, folder, metadata, own_events)
     log = _read_event_log(folder, own_events, events, session_id, metadata, around, watch)
-    transcript = detect_format(source, path).read_transcript(source, path)
+    transcript = reader.read_transcript(source, path)
     liveness = Liveness(False, "")
     if real:
         # Whoever leaves the log out, or names another one, must not come into a session that its own log knows to be live.
@@ -73,26 +78,59 @@ def read_session(
 
         join_unnamed_runs(log, transcript, pairing)
     # Through a link to the file one comes to a folder that need not be the one that lies around the path.
-    beside = None if is_link else names
-    return Session(
-        transcript,
-        pairing,
-        events=log,
-        metadata=metadata.value,
-        metadata_problem=metadata.problem,
-        folder=folder or None,
-        session_id=session_id,
-        liveness=liveness,
-        as_request=as_request,
-        rewound=names is not None and REWOUND in "\0".join(names),
-        unsaved=unsaved,
-        load_backup=_find_backup(path, ".backup", beside) if real else None,
-        load_pending=_find_backup(path, ".append-pending", beside) if real else None,
-        read_recorded=read_recorded if log is not None else None,
-        read_turn=read_turn if log is not None else None,
-        recover=recover,
-        find_sibling=(lambda other: find_sibling(folder, other)) if real else None,
-    )
+    near = None if is_link else names
+    beside = {
+        "events": log,
+        "metadata": metadata.value,
+        "metadata_problem": metadata.problem,
+        "folder": folder or None,
+        "session_id": session_id,
+        "liveness": liveness,
+        "as_request": as_request,
+        "rewound": names is not None and REWOUND in "\0".join(names),
+        "unsaved": unsaved,
+        "load_backup": _find_backup(path, ".backup", near) if real else None,
+        "load_pending": _find_backup(path, ".append-pending", near) if real else None,
+        "read_recorded": read_recorded if log is not None else None,
+        "read_turn": read_turn if log is not None else None,
+        "recover": recover,
+        "find_sibling": (lambda other: find_sibling(folder, other)) if real else None,
+    }
+    if hasattr(reader, "describe_session"):
+        beside |= describe_stored(reader, transcript, path, events, now, in_store=not real and source.__class__ is not MemorySource)
+    return Session(transcript, pairing, **beside)
+
+
+def describe_stored(
+    reader: ModuleType, transcript: Transcript, path: str, events: str | bool | None, now: float, in_store: bool
+) -> dict[str, Any]:
+    """What a store knows of its session better than the files around it."""
+    told: dict[str, Any] = reader.describe_session(transcript, path)
+    if in_store:
+        # Others write to the store; what runs in it says its own log alone.
+        from doctor.sources.liveness import probe_liveness
+
+        told["liveness"] = probe_liveness(session_id="", log=told["events"], now=now, state_home=None)
+    return told | {"events": None} if events is False else told
+
+
+def _open_target(path: str) -> Source:
+    """What a path with a # in it names: a session inside a store, or a file that is called like this."""
+    if os.path.lexists(path):
+        return FileSource(path)
+    from doctor.sources.formats.opencode.places import open_target
+
+    return open_target(path) or FileSource(path)
+
+
+def read_described(reader: ModuleType, source: Source, path: str, *, events: str | bool | None, now: float, **asked: bool) -> Session:
+    """A session of a format that knows its own surroundings: nothing of Amplifier's is looked for beside it."""
+    transcript = reader.read_transcript(source, path)
+    describe = partial(reader.describe_session, path=path, events=events, now=now)
+    session = Session(transcript, pair_calls(transcript.messages), describe=describe, **{**asked, **describe(transcript)})
+    if not session.liveness.is_live and _has_changed(source):
+        session.liveness = Liveness(True, "somebody wrote to it while it was read")
+    return session
 
 
 def _probe(
@@ -119,7 +157,7 @@ def _probe(
 def _open_transcript(path: str, hold: bool) -> tuple[Source, bool]:
     """The bytes of a transcript, and whether it was never saved: then there are none."""
     try:
-        return FileSource(path, hold), False
+        return (_open_target(path) if "#" in path else FileSource(path, hold)), False
     except DoctorError:
         if is_unsaved(path):
             return MemorySource(b""), True
@@ -134,7 +172,7 @@ def is_unsaved(path: str) -> bool:
 
 def reread_session(session: Session, source: Source) -> Session:
     """The same session with other transcript bytes: a planned file, or the file after it was written."""
-    transcript = detect_format(source, session.transcript.path).read_transcript(source, session.transcript.path)
+    transcript = load_format(session.transcript.format).read_transcript(source, session.transcript.path)
     return session.with_transcript(transcript, pair_calls(transcript.messages))
 
 

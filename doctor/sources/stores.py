@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
 from doctor.errors import DoctorError
 from doctor.records import Record
+from doctor.sources.metadata import METADATA
 from doctor.sources.siblings import EVENTS, NAME, TRANSCRIPT, find_events, list_places
 from doctor.sources.surroundings import SESSIONS
 
 MOST_CANDIDATES = 8
+ROWS = (".jsonl", ".json")
+DATABASES = (".db", ".sqlite", ".sqlite3")
+FOREIGN_ID = "ses_"
+"""How the ids of OpenCode's sessions begin; no others do. Databases are opened only for them."""
+DATABASE_HEAD = b"SQLite format 3\0"
 ENDINGS = (".gz", ".zst")
 """How a compressed transcript is named, behind the name that it had."""
 ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".tzst", ".zip")
 INSIDE = "!/"
 """`recordings.tar.gz!/a/transcript.jsonl`: how a member of an archive is reported and named."""
 PATTERN = "*?["
+CHAT_EVENTS = ".events.jsonl"
 COMPRESSED = frozenset(TRANSCRIPT + ending for ending in ENDINGS)
 
 
@@ -29,10 +36,13 @@ class SessionPlace(Record):
     transcript: str
     events: str
     is_saved: bool
+    modified: float = 0.0
+    """When it was last written, in seconds since the epoch, where its store says so; 0 where its files do."""
 
 
 def locate_stores(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Folders that hold projects or workspaces, each with a `sessions` folder, of all hosts of Amplifier on this machine.
+    """Folders that hold projects or workspaces, each with a `sessions` folder, of all hosts of Amplifier on this machine; and OpenCode's
+    data folder, and its database where that is named.
 
     The command line and the daemon keep `~/.amplifier/projects`, the agent `$AMPLIFIER_AGENT_HOME` or `~/.amplifier-agent`.
     """
@@ -42,6 +52,10 @@ def locate_stores(environment: Mapping[str, str]) -> tuple[str, ...]:
     stores = [os.path.join(base, "projects") for base in bases if base]
     if agent:
         stores.append(os.path.join(agent, "state", "workspaces"))
+    data = environment.get("XDG_DATA_HOME") or (os.path.join(home, ".local", "share") if home else "")
+    stores += [os.path.join(data, "opencode")] if data else []
+    named = environment.get("OPENCODE_DB", "")
+    stores += [os.path.join(data, "opencode", named)] if named and named != ":memory:" and (data or os.path.isabs(named)) else []
     return tuple(dict.fromkeys(stores))
 
 
@@ -59,9 +73,11 @@ def walk_transcripts(path: str, stores: Sequence[str] = ()) -> Iterator[str]:
     Raises DoctorError: nothing is there, a folder holds no transcript, or several sessions begin like this.
     """
     if os.path.isfile(path) or split_member(path) is not None:
-        yield path
+        yield from [path] if path.endswith(ROWS) or not _holds_sessions(path) else _expand(path)
     elif os.path.isdir(path):
         yield from _walk_folder(path)
+    elif "#" in path and os.path.exists(path.rpartition("#")[0]):
+        yield from _expand(*path.rsplit("#", 1))
     elif os.path.lexists(path):
         raise DoctorError("unreadable", f"can't read {path}: it is neither a file nor a folder", path)
     elif any(sign in path for sign in PATTERN):
@@ -83,10 +99,10 @@ def _walk_folder(path: str) -> Iterator[str]:
         except OSError:
             denied.append(folder)
             continue
-        waiting += [os.path.join(folder, name) for name in sorted(folders, reverse=True)]
-        for name in files:
+        for target in _find_in_folder(folder, folders, files):
             found = True
-            yield os.path.join(folder, name)
+            yield target
+        waiting += [os.path.join(folder, name) for name in sorted(folders, reverse=True)]
     if found:
         # A folder that can't be listed may hold a session: its transcript is named, so that reading it says why it can't be judged.
         yield from (os.path.join(folder, TRANSCRIPT) for folder in denied)
@@ -99,19 +115,27 @@ def _walk_folder(path: str) -> Iterator[str]:
 
 
 def _list_entries(folder: str) -> tuple[list[str], list[str]]:
-    """(transcripts and archives, folders) in a folder; links to folders are neither. os.walk asks the system twice as much."""
+    """(files, folders) in a folder; links to folders are neither. os.walk asks the system twice as much."""
     files, folders = [], []
     with os.scandir(folder) as entries:
         for entry in entries:
-            name = entry.name
             if entry.is_dir(follow_symlinks=False):
-                folders.append(name)
-            elif (name == TRANSCRIPT or name in COMPRESSED or is_archive(name)) and not entry.is_dir():
-                files.append(name)
-    if len(files) > 1:
-        # Whoever compressed a transcript and kept it has one session there, not two.
-        files = sorted(name for name in files if name not in COMPRESSED or TRANSCRIPT not in files)
+                folders.append(entry.name)
+            elif not entry.is_symlink() or not entry.is_dir():
+                files.append(entry.name)
     return files, folders
+
+
+def _find_in_folder(folder: str, folders: list[str], files: list[str]) -> list[str]:
+    """What is to be read in a folder: the transcript, packed or not, what other clients keep there, and archives."""
+    found = []
+    if TRANSCRIPT in files:
+        found.append(os.path.join(folder, TRANSCRIPT))
+    else:
+        # Whoever compressed a transcript and kept it has one session there, not two.
+        found += [os.path.join(folder, name) for name in sorted(COMPRESSED.intersection(files))[:1]]
+        found += _find_others(folder, folders, files)
+    return found + [os.path.join(folder, name) for name in sorted(files) if is_archive(name)]
 
 
 def is_archive(path: str) -> bool:
@@ -135,6 +159,63 @@ def split_member(path: str) -> tuple[str, str] | None:
     return None
 
 
+def walk_files(root: str, skips: Callable[[str], bool], wants: Callable[[str], bool]) -> list[str]:
+    """All files in a folder that are wanted, whatever they are called. Both functions get absolute paths; skipped folders are not entered.
+    An event log is never a transcript."""
+    logs = {os.path.basename(name) for name in EVENTS}
+    found = []
+    for folder, folders, files in os.walk(root):
+        place = os.path.abspath(folder)
+        folders[:] = sorted(name for name in folders if not skips(os.path.join(place, name)))
+        found += [os.path.join(folder, name) for name in sorted(files) if name not in logs and wants(os.path.join(place, name))]
+    return found
+
+
+def _find_others(folder: str, folders: list[str], files: list[str]) -> list[str]:
+    """OpenCode's stores and exports in a folder. A store's own folders are not walked."""
+    found: list[str] = []
+    if "session" in folders and "message" in folders:
+        folders.clear()
+        return _expand(folder)
+    if any(name.startswith("opencode") and name.endswith(DATABASES) for name in files):
+        for place in _find_places(folder):
+            from doctor.sources.formats.opencode.places import name_sessions
+
+            found += [one.target for one in name_sessions(place)]
+        folders[:] = [name for name in folders if name != "storage"]
+    return found + _find_exports(folder, files)
+
+
+def _find_exports(folder: str, files: list[str]) -> list[str]:
+    from doctor.sources.formats import HEAD_LENGTH, is_export
+
+    found = []
+    for name in sorted(files):
+        path = os.path.join(folder, name)
+        if name.endswith(".json") and name != METADATA and os.path.isfile(path) and is_export(_read_head(path, HEAD_LENGTH)):
+            found.append(path)
+    return found
+
+
+def _holds_sessions(path: str) -> bool:
+    """Whether a file is a database: by its name where it is empty, else by its first bytes."""
+    return path.endswith(DATABASES) or _read_head(path, len(DATABASE_HEAD)) == DATABASE_HEAD
+
+
+def _read_head(path: str, length: int) -> bytes:
+    try:
+        with open(path, "rb", buffering=0) as stream:
+            return stream.read(length) or b""
+    except OSError:
+        return b""
+
+
+def _expand(path: str, session: str = "") -> list[str]:
+    from doctor.sources.formats.opencode.places import expand_place
+
+    return expand_place(path, session)
+
+
 def _find_saved(folder: str) -> str | None:
     """The transcript of a session whose events lie in the folder of another project."""
     places = list_places(folder, os.path.basename(folder)) if os.path.basename(os.path.dirname(folder)) == SESSIONS else []
@@ -148,7 +229,11 @@ def _expand_pattern(pattern: str) -> list[str]:
 
     found: dict[str, None] = {}
     reason = f"nothing matches {pattern}"
-    for match in sorted(glob(pattern, recursive=True)):
+    matches = sorted(glob(pattern, recursive=True))
+    for match in matches:
+        if match.endswith(CHAT_EVENTS) and match.removesuffix(CHAT_EVENTS) + ".jsonl" in matches:
+            # What tells of the turns of a chat log is no log of its own.
+            continue
         try:
             found.update(dict.fromkeys(find_transcripts(match)))
         except DoctorError as error:
@@ -185,6 +270,8 @@ def list_sessions(stores: Sequence[str], prefix: str = "") -> list[SessionPlace]
     places: list[SessionPlace] = []
     # The same store may be known by two names, of which one is a link.
     for store in {os.path.realpath(store): store for store in reversed(stores)}.values():
+        if prefix.startswith(FOREIGN_ID) or not prefix:
+            places += [place for place in list_others(store) if place.session_id.startswith(prefix)]
         saved: list[SessionPlace] = []
         unsaved: list[SessionPlace] = []
         for project in _list_folders(store):
@@ -196,14 +283,43 @@ def list_sessions(stores: Sequence[str], prefix: str = "") -> list[SessionPlace]
     return sorted(places, key=lambda place: (place.project, place.session_id))
 
 
+def list_others(store: str) -> list[SessionPlace]:
+    """The sessions of OpenCode's data folder, or of one of its databases. One that can't be read is listed under its own name, so that
+    reading it says why."""
+    found: list[SessionPlace] = []
+    for place in _find_places(store):
+        from doctor.sources.formats.opencode.places import name_sessions
+
+        found += [SessionPlace(one.id, one.project, one.target, "", True, one.updated) for one in name_sessions(place)]
+    return found
+
+
+def _find_places(store: str) -> list[str]:
+    """What `list_place` can list in a folder: its store of files and databases together, or each database that is there."""
+    if os.path.isfile(store):
+        return [store] if _holds_sessions(store) else []
+    try:
+        names = sorted(os.listdir(store))
+    except OSError:
+        return []
+    if "session" in names and "message" in names:
+        return [store]
+    databases = [os.path.join(store, name) for name in names if name.startswith("opencode") and name.endswith(DATABASES)]
+    return [store] if "storage" in names and databases else databases + ([os.path.join(store, "storage")] if "storage" in names else [])
+
+
 def list_tree(root: str) -> list[SessionPlace]:
     """All sessions in a folder, however deep: a store, or a place for copies. Sessions that were never saved are among them."""
     saved: list[SessionPlace] = []
     unsaved: list[SessionPlace] = []
     denied: list[str] = []
-    for folder, folders, files in os.walk(root, onerror=lambda error: denied.append(str(error.filename))):
+    for folder, folders, names in os.walk(root, onerror=lambda error: denied.append(str(error.filename))):
         folders.sort()
-        place = _look_at(folder, os.path.basename(folder), _name_project(folder), {*files, *folders})
+        inside = {*names, *folders}
+        if any(name.startswith("opencode") and name.endswith(DATABASES) for name in names) or {"session", "message"} <= set(folders):
+            saved += list_others(folder)
+            folders[:] = [inner for inner in folders if inner not in ("storage", "session", "message", "part")]
+        place = _look_at(folder, os.path.basename(folder), _name_project(folder), inside)
         if place is not None:
             (saved if place.is_saved else unsaved).append(place)
             # What lies in a session's folder belongs to it.

@@ -24,5 +24,5 @@ def test_a_bare_checkout_finds_its_rules() -> None:
 
 
 def test_every_rule_file_is_a_rule() -> None:
-    files = [path.stem for path in (ROOT / "rules").glob("ad*.py")]
+    files = [path.stem for path in (ROOT / "rules").rglob("ad*.py")]
     assert sorted(rule.module.rpartition(".")[2] for rule in load_rules()) == sorted(files)

@@ -48,7 +48,7 @@ def age(tree: Path) -> None:
 
 def look(tmp_path: Path, **how: Any) -> Report:
     environment = {"AMPLIFIER_SESSION_STATE_HOME": str(tmp_path / "state")}
-    return check(tmp_path / "tree", **{"cache": str(tmp_path / "cache"), "now": NOW, "environment": environment} | how)
+    return check(how.pop("paths", tmp_path / "tree"), **{"cache": str(tmp_path / "cache"), "now": NOW, "environment": environment} | how)
 
 
 @pytest.fixture
@@ -275,3 +275,10 @@ def test_nobody_else_may_read_it(tree: Path) -> None:
 def test_a_pipe_beside_a_transcript_is_not_waited_for(tree: Path) -> None:
     os.mkfifo(tree / "tree" / "a" / "metadata.json")
     assert look(tree) == look(tree, cache="")
+
+
+@pytest.mark.parametrize("case", ["chat-answered-twice-linked", "opencode-seed-003-export"])
+def test_what_other_clients_wrote_is_not_remembered(tmp_path: Path, checked: list[str], case: str) -> None:
+    paths = [str(path) for path in (Path(__file__).parents[2] / "fixtures" / case / "input").iterdir()]
+    plain = look(tmp_path, paths=paths, cache="")
+    assert plain.files and all(look(tmp_path, paths=paths) == plain for _ in range(2)) and len(checked) == 3 * len(paths)

@@ -48,7 +48,7 @@ CALLS = [
     (["check", "{}/tree/sound", "--events", "x", "--no-events"], 2, "", "exclude each other"),
     (["chekc", "{}/tree/sound"], 2, "", "No such command 'chekc'"),
     (["--version"], 0, "amplifier-doctor 0.", ""),
-    (["--help"], 0, "Exit codes: 0 clean, 1 findings", ""),
+    (["--help"], 0, "Exit codes: 0 clean, or only information; 1 findings", ""),
     (["check", "--help"], 0, "--no-excerpt", ""),
     ([], 2, "Commands:", ""),
 ]

@@ -4,13 +4,13 @@ import io
 
 from doctor.findings import Confidence, Report, Severity
 from doctor.output.options import Options
-from doctor.output.reporters.concise import write_report
+from doctor.output.reporters import write_report
 from tests.output.samples import EVENTS, PATH, clean_file, file_report, fix_report, seed_report, shadowed
 
 
 def write(report: Report, **options: object) -> str:
     stream = io.StringIO()
-    write_report(report, stream, Options(**options))
+    write_report("concise", report, stream, Options(**options))
     return stream.getvalue()
 
 

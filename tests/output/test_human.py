@@ -9,13 +9,13 @@ from rich.cells import cell_len
 
 from doctor.findings import Confidence, Excerpt, Interval, Report, Safety, Severity
 from doctor.output.options import Options
-from doctor.output.reporters.human import write_report
+from doctor.output.reporters import write_report
 from tests.output.samples import EVENTS, FIX, PATH, clean_file, failure, file_report, fix_report, overlapping, seed_report, shadowed
 
 
 def write(report: Report, **options: Any) -> str:
     stream = io.StringIO()
-    write_report(report, stream, Options(**options))
+    write_report("human", report, stream, Options(**options))
     return stream.getvalue()
 
 
@@ -175,8 +175,8 @@ def test_color_is_there_only_when_asked_for() -> None:
 def test_a_stream_without_unicode_gets_plain_drawings() -> None:
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii", errors="backslashreplace")
-    write_report(seed_report(), stream, Options())
-    write_report(Report((clean_file(),)), stream, Options())
+    write_report("human", seed_report(), stream, Options())
+    write_report("human", Report((clean_file(),)), stream, Options())
     stream.flush()
     assert b"\\u" not in raw.getvalue()
 

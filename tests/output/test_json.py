@@ -13,7 +13,7 @@ from doctor import __version__
 from doctor.findings import Report
 from doctor.output import reporters
 from doctor.output.options import Options
-from doctor.output.reporters.json import write_report
+from doctor.output.reporters import write_report
 from tests.output.samples import PATH, TODO, clean_file, failure, file_report, fix_report, seed_report, shadowed
 
 SCHEMA_PATH = Path(reporters.__file__).parent.parent / "report.schema.json"
@@ -29,7 +29,7 @@ def close(schema: Any) -> Any:
 
 def write(report: Report, **options: Any) -> str:
     stream = io.StringIO()
-    write_report(report, stream, Options(**options))
+    write_report("json", report, stream, Options(**options))
     return stream.getvalue()
 
 
@@ -104,7 +104,7 @@ def test_strict_parsers_read_odd_names() -> None:
 def test_a_stream_that_is_not_unicode_gets_ascii() -> None:
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="latin-1")
-    write_report(seed_report(), stream, Options())
+    write_report("json", seed_report(), stream, Options())
     stream.flush()
     assert raw.getvalue().isascii()
     assert "…" in json.loads(raw.getvalue())["files"][0]["diagnostics"][0]["message"]

@@ -4,7 +4,7 @@ import pytest
 
 from doctor.findings import Report, Safety, Severity
 from doctor.output.statistics import list_statistics
-from doctor.output.summary import choose_exit_code, summarise
+from doctor.output.summary import choose_exit_code, total
 from tests.output.samples import FIX, clean_file, failure, file_report, fix_report, seed_report, shadowed
 
 ERROR = file_report(shadowed())
@@ -25,45 +25,45 @@ INFO = file_report(shadowed(severity=Severity.INFO), verdict="resumable")
     ],
 )
 def test_findings_at_or_above_the_threshold_are_1(files: tuple, fail_on: Severity, code: int) -> None:
-    assert choose_exit_code(Report(files), fail_on=fail_on) == code
+    assert choose_exit_code(total(Report(files)), fail_on=fail_on) == code
 
 
 def test_a_job_that_could_not_be_done_wins() -> None:
-    assert choose_exit_code(Report((ERROR,), (failure(),))) == 2
-    assert choose_exit_code(Report((), (failure(),)), exit_zero=True) == 2
+    assert choose_exit_code(total(Report((ERROR,), (failure(),)))) == 2
+    assert choose_exit_code(total(Report((), (failure(),))), exit_zero=True) == 2
 
 
 def test_exit_zero_hides_findings() -> None:
-    assert choose_exit_code(Report((ERROR,)), exit_zero=True) == 0
+    assert choose_exit_code(total(Report((ERROR,))), exit_zero=True) == 0
 
 
 def test_a_pending_change_is_1() -> None:
     report = fix_report()
-    assert choose_exit_code(report) == 0
-    assert choose_exit_code(report, pending=True) == 1
-    assert choose_exit_code(fix_report(changed=False), pending=True) == 0
+    assert choose_exit_code(total(report)) == 0
+    assert choose_exit_code(total(report), pending=True) == 1
+    assert choose_exit_code(total(fix_report(changed=False)), pending=True) == 0
 
 
 def test_counts() -> None:
     report = Report((*seed_report().files, clean_file(), INFO))
-    summary = summarise(report)
-    assert (summary.files, summary.clean) == (3, 2)
-    assert (summary.errors, summary.warnings, summary.infos) == (3, 0, 1)
-    assert (summary.safe_fixes, summary.unsafe_fixes) == (3, 0)
-    assert summary.verdicts == {"after-fix": 1, "resumable": 2}
-    assert [(entry.code, entry.count, entry.files) for entry in summary.codes] == [("AD305", 3, 2), ("AD501", 1, 1)]
+    totals = total(report)
+    assert (totals.files, totals.clean) == (3, 2)
+    assert (totals.errors, totals.warnings, totals.infos) == (3, 0, 1)
+    assert (totals.safe_fixes, totals.unsafe_fixes) == (3, 0)
+    assert totals.verdicts == {"after-fix": 1, "resumable": 2}
+    assert [(entry.code, entry.count, entry.files) for entry in totals.list_codes()] == [("AD305", 3, 2), ("AD501", 1, 1)]
 
 
 def test_unsafe_fixes_are_counted_apart() -> None:
     unsafe = shadowed(fix=FIX._replace(safety=Safety.UNSAFE))
-    summary = summarise(Report((file_report(unsafe),)))
-    assert (summary.safe_fixes, summary.unsafe_fixes) == (0, 1)
+    totals = total(Report((file_report(unsafe),)))
+    assert (totals.safe_fixes, totals.unsafe_fixes) == (0, 1)
 
 
 def test_statistics_are_one_line_a_code() -> None:
-    lines = list_statistics(summarise(seed_report()))
+    lines = list_statistics(total(seed_report()))
     assert [line.split()[:4] for line in lines] == [
         ["2", "AD305", "error", "placeholder-shadows-result"],
         ["1", "AD501", "error", "overlapping-executions"],
     ]
-    assert list_statistics(summarise(Report(()))) == []
+    assert list_statistics(total(Report(()))) == []

@@ -9,7 +9,6 @@ from typing import Any
 
 from doctor.analysis.engine import diagnose, report_session
 from doctor.analysis.registry import load_rules
-from doctor.findings import Report
 from doctor.output.privacy import hide_contents
 from doctor.output.timeline import Timeline, build_timeline
 from doctor.session import Session
@@ -114,6 +113,6 @@ def build(folder: Path, with_texts: bool = True) -> Timeline:
     session = read(folder)
     assert session.events is not None
     diagnosis = diagnose(session, load_rules())
-    report = Report((report_session(session, diagnosis),))
-    findings = (report if with_texts else hide_contents(report)).files[0].diagnostics
+    file = report_session(session, diagnosis)
+    findings = (file if with_texts else hide_contents(file)).diagnostics
     return build_timeline(session, session.events, findings, with_texts)

@@ -94,9 +94,11 @@ def make_session(store: Path, project: str, name: str, *files: str) -> Path:
 
 
 def test_stores_of_all_hosts_are_known_and_can_be_moved() -> None:
-    assert locate_stores({"HOME": "/h"}) == ("/h/.amplifier/projects", "/h/.amplifier-agent/state/workspaces")
-    moved = locate_stores({"HOME": "/h", "AMPLIFIER_HOME": "/a", "AMPLIFIER_AGENT_HOME": "/g"})
-    assert moved == ("/a/projects", "/h/.amplifier/projects", "/g/state/workspaces")
+    known = ("/h/.amplifier/projects", "/h/.amplifier-agent/state/workspaces", "/h/.local/share/opencode")
+    assert locate_stores({"HOME": "/h"}) == known
+    moved = {"HOME": "/h", "AMPLIFIER_HOME": "/a", "AMPLIFIER_AGENT_HOME": "/g", "XDG_DATA_HOME": "/d", "OPENCODE_DB": "mine.db"}
+    assert locate_stores(moved) == ("/a/projects", "/h/.amplifier/projects", "/g/state/workspaces", "/d/opencode", "/d/opencode/mine.db")
+    assert locate_stores({"OPENCODE_DB": "/x/my.db"}) == ("/x/my.db",)
     assert locate_stores({}) == ()
 
 

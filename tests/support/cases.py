@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,27 @@ NOW = 1_800_000_000.0
 
 
 def write_example(example: Any, folder: Path) -> Path:
-    """Writes an example of a rule as the files of a session; returns the transcript."""
+    """Writes an example of a rule as the files of a session; returns the transcript. `.sql` files are statements that make a database."""
     folder.mkdir(parents=True, exist_ok=True)
     files = example if isinstance(example, Mapping) else {"transcript.jsonl": example}
     for name, text in files.items():
-        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if name.endswith(".sql"):
+            build_database(path.with_suffix(".db"), text)
+        else:
+            path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
+    for store in (folder / "storage", folder / "opencode.db"):
+        if store.exists():
+            return Path(f"{store}#ses_1")
     return folder / "transcript.jsonl"
+
+
+def build_database(path: Path, statements: str) -> Path:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(statements)
+        connection.commit()
+    return path
 
 
 def open_example(example: Any, folder: Path) -> Session:

@@ -14,6 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+CONTRACTS_DATE = "2026-11-29"
+"""The day on which the contracts were last compared with what the providers document and answer. APIs change: a refusal that is newer
+is not known. `--version` and reports say it."""
+
 MODULES = {wire: wire.replace("-", "_") for wire in WIRES}
 
 

@@ -5,11 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from doctor.cli.settings import Display, Gate, Scope, finish, make_scope, read_cache, read_jobs, read_targets, repeat_options, watch_log
+from doctor.cli.configuring import configure
+from doctor.cli.settings import (
+    Display,
+    Gate,
+    Scope,
+    make_scope,
+    read_cache,
+    read_jobs,
+    read_targets,
+    repeat_options,
+    report,
+    split_formats,
+    watch_log,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     import typer
+
+    from doctor.cli.configuration import Wish
 
 
 def run_check(
@@ -19,29 +36,47 @@ def run_check(
     gate: Gate = Gate(),  # noqa: B008 - frozen
     debug: bool = False,
     children: bool = False,
-    jobs: int = 0,
+    wish: Wish | None = None,
+    jobs: int | None = None,
     cache: str | None = None,
     engine: str = "local",
 ) -> int:
-    """`cache`: the folder of remembered verdicts, None for the usual one, "" for none."""
-    from doctor.api.checking import check
+    """`jobs`: None leaves it to the configuration. `cache`: the folder of remembered verdicts, None for the usual one, "" for none."""
+    from doctor.api.checking import check_each
 
-    run = {"children": children, "debug": debug, "jobs": jobs, "watch": watch_log(), "engine": engine}
-    carried = repeat_options(scope)
-    if len(paths) == 1 and not children and not display.statistics and not _holds_many(paths[0]):
+    carried = (*repeat_options(scope), *(wish.words if wish is not None else ()))
+    scope, gate, course = configure(scope, gate, wish)
+    how = {"children": children, "course": course, "watch": watch_log(), "debug": debug, "spell": display.spells, **scope._asdict()}
+    if len(paths) == 1 and not children and not display.statistics and engine == "local" and not _holds_many(paths[0]):
         # One session, most likely: nothing of what follows would pay, nor its import.
-        return finish(check(read_targets(paths), **scope._asdict(), **run), display, gate, command="check", carried=carried)
+        code = report(check_each(read_targets(paths), **how), display, gate, command="check", carried=carried)
+    else:
+        configured = course.settings.jobs if course is not None else None
+        how |= {"engine": engine, "jobs": jobs if jobs is not None else configured or 0}
+        code = _check_many(paths, how, cache, display, gate, carried)
+    if course is not None:
+        from doctor.cli.configuration import say_notes
+
+        say_notes(course, scope.select, display)
+    return code
+
+
+def _check_many(
+    paths: Sequence[str], how: dict[str, Any], cache: str | None, display: Display, gate: Gate, carried: tuple[str, ...]
+) -> int:
     from doctor.api.caching import choose_cache
+    from doctor.api.checking import check_each
     from doctor.cli.progress import show_progress
-    from doctor.cli.streams import print_text
     from doctor.output.statistics import Tally
 
     tally = Tally()
     with show_progress() as progress:
-        run |= {"cache": choose_cache(cache, os.environ), "progress": progress, "observe": tally.add}
-        report = check(read_targets(paths), **scope._asdict(), **run)
-    code = finish(report, display, gate, command="check", carried=carried)
-    if display.statistics and not display.quiet and display.format in ("human", "concise") and tally.systems:
+        how |= {"cache": choose_cache(cache, os.environ), "progress": progress, "observe": tally.add}
+        code = report(check_each(read_targets(paths), **how), display, gate, command="check", carried=carried)
+    on_paper = any(format in ("human", "concise") and not path for format, path in display.formats)
+    if display.statistics and not display.quiet and on_paper and tally.systems:
+        from doctor.cli.streams import print_text
+
         print_text("\n".join(tally.list_lines()))
     return code
 
@@ -55,14 +90,17 @@ def _holds_many(path: str) -> bool:
 def register(app: typer.Typer) -> None:
     from typer import Option
 
-    from doctor.cli import options
+    from doctor.cli import manual, options
 
-    @app.command("check", help="Say what is wrong and whether the session can be resumed.")
+    @app.command("check", **manual.describe("check"))
     def check(
         paths: list[str] = options.TARGETS,
         children: bool = Option(False, "--children", help="Check the sub-sessions that a session delegated to as well, and theirs."),
-        format: str = options.FORMAT,
+        session: str = options.SESSION,
+        format: list[str] = options.FORMATS,
+        output_file: str = options.OUTPUT_FILE,
         select: list[str] = options.SELECT,
+        extend_select: list[str] = options.EXTEND_SELECT,
         ignore: list[str] = options.IGNORE,
         events: str = options.EVENTS,
         no_events: bool = options.NO_EVENTS,
@@ -72,6 +110,11 @@ def register(app: typer.Typer) -> None:
         host: str = options.HOST,
         fail_on: str = options.FAIL_ON,
         exit_zero: bool = options.EXIT_ZERO,
+        config: str = options.CONFIG,
+        isolated: bool = options.ISOLATED,
+        baseline: str = options.BASELINE,
+        no_baseline: bool = options.NO_BASELINE,
+        force_exclude: bool = options.FORCE_EXCLUDE,
         statistics: bool = options.STATISTICS,
         no_excerpt: bool = options.NO_EXCERPT,
         quiet: bool = options.QUIET,
@@ -84,7 +127,8 @@ def register(app: typer.Typer) -> None:
     ) -> object:
         cache = read_cache(no_cache, cache_dir)
         scope = make_scope(select, ignore, events, no_events, as_request, wires, model, host)
-        display = Display(format, not no_excerpt, color, statistics, quiet)
-        return lambda: run_check(
-            paths, scope, display, options.make_gate(fail_on, exit_zero), debug, children, read_jobs(jobs), cache, engine
-        )
+        display = Display(split_formats(format, output_file), not no_excerpt, color, statistics, quiet)
+        paths = options.choose_session(paths, session)
+        wish = options.make_wish(config, isolated, extend_select, baseline, no_baseline, force_exclude)
+        gate, processes = options.make_gate(fail_on, exit_zero), read_jobs(jobs) if jobs else None
+        return lambda: run_check(paths, scope, display, gate, debug, children, wish, processes, cache, engine)

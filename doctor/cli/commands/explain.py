@@ -32,11 +32,16 @@ def run_explain_error(text: str, session: str | None, format: str, wires: list[s
 def register(app: typer.Typer) -> None:
     from typer import Argument, Option
 
-    from doctor.cli import options
+    from doctor.cli import manual, options
 
-    @app.command("explain", help="Say what a finding means and what its fix does, or what a provider's error text means.")
+    @app.command("explain", **manual.describe("explain"))
     def explain(
-        code: str = Argument(None, metavar="CODE|SESSION", help="A code (AD301) or a name; with --error a session to look at."),
+        code: str = Argument(
+            None,
+            metavar="CODE|SESSION",
+            autocompletion=options.completion.complete_rule_or_session,
+            help="A code (AD301) or a name; with --error a session to look at.",
+        ),
         error: str = Option(None, "--error", metavar="TEXT", help="A provider's error text, or - for a log on standard input."),
         format: str = options.TEXT_FORMAT,
         wires: list[str] = options.FOR,

@@ -16,9 +16,9 @@ def run_rules(format: str) -> int:
 
 
 def register(app: typer.Typer) -> None:
-    from doctor.cli import options
+    from doctor.cli import manual, options
 
-    @app.command("rules", help="List all rules.")
+    @app.command("rules", **manual.describe("rules"))
     def rules(
         format: str = options.TEXT_FORMAT,
         debug: bool = options.DEBUG,

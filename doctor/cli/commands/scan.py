@@ -88,7 +88,7 @@ def read_since(text: str, now: float) -> float:
 
 
 def _print(rows: Sequence[SurveyRow], shown: Sequence[SurveyRow], roots: Sequence[str], wanted: Wanted, now: float) -> int:
-    from doctor.cli.streams import require_stdout, say_failures, silence_stdout, wants_color
+    from doctor.cli.streams import measure_width, require_stdout, say_failures, silence_stdout, wants_color
     from doctor.output import survey as output
 
     stdout = require_stdout()
@@ -98,7 +98,8 @@ def _print(rows: Sequence[SurveyRow], shown: Sequence[SurveyRow], roots: Sequenc
         elif wanted.format == "jsonl":
             output.write_jsonl(shown, stdout, now=now)
         else:
-            output.write_table(rows, stdout, now=now, color=wants_color(stdout, wanted.color, os.environ), shown=shown)
+            width = measure_width(stdout, os.environ) if stdout.isatty() or os.environ.get("COLUMNS") else None
+            output.write_table(rows, stdout, now=now, color=wants_color(stdout, wanted.color, os.environ), shown=shown, width=width)
         stdout.flush()
     except BrokenPipeError:
         silence_stdout()
@@ -112,11 +113,11 @@ def _print(rows: Sequence[SurveyRow], shown: Sequence[SurveyRow], roots: Sequenc
 def register(app: typer.Typer) -> None:
     from typer import Argument, Option
 
-    from doctor.cli import options
+    from doctor.cli import manual, options
     from doctor.cli.settings import read_jobs
     from doctor.output.survey import FORMATS
 
-    @app.command("scan", help="List all sessions of this machine, or of a folder, the worst first.")
+    @app.command("scan", **manual.describe("scan"))
     def scan(
         root: str = Argument(None, metavar="[ROOT]", help="A folder of sessions. Default: the session stores of this machine."),
         since: str = Option(None, "--since", metavar="AGE", help="Only sessions written since: 7d, 12h, or a date."),
@@ -130,5 +131,14 @@ def register(app: typer.Typer) -> None:
         color: bool = options.COLOR,
         debug: bool = options.DEBUG,
     ) -> object:
-        wanted = Wanted(root, read_since(since, time.time()) if since else 0.0, broken, project, format, color, exit_zero, read_jobs(jobs))
+        wanted = Wanted(
+            root,
+            read_since(since, time.time()) if since else 0.0,
+            broken,
+            project,
+            format,
+            color,
+            exit_zero,
+            read_jobs(jobs) if jobs else 0,
+        )
         return lambda: run_scan(wanted)

@@ -61,14 +61,13 @@ def _read_session(path: str, scope: Scope) -> Session:
 def _build_timeline(session: Session, scope: Scope, excerpt: bool) -> tuple[Timeline, Sequence[Failure]]:
     from doctor.analysis.engine import diagnose, report_session
     from doctor.analysis.registry import load_rules, select_rules
-    from doctor.findings import Report
     from doctor.output.privacy import hide_contents
     from doctor.output.timeline import build_timeline
 
     assert session.events is not None
     diagnosis = diagnose(session, select_rules(load_rules(), scope.select, scope.ignore))
-    report = Report((report_session(session, diagnosis),))
-    findings = (report if excerpt else hide_contents(report)).files[0].diagnostics
+    file = report_session(session, diagnosis)
+    findings = (file if excerpt else hide_contents(file)).diagnostics
     return build_timeline(session, session.events, findings, with_texts=excerpt), diagnosis.failures
 
 
@@ -80,7 +79,7 @@ def _draw(timeline: Timeline, color: bool | None) -> None:
 
     stdout = require_stdout()
     try:
-        write_drawing(timeline, stdout, measure_width(stdout), wants_color(stdout, color, os.environ))
+        write_drawing(timeline, stdout, measure_width(stdout, os.environ), wants_color(stdout, color, os.environ))
         stdout.flush()
     except BrokenPipeError:
         silence_stdout()
@@ -114,11 +113,16 @@ def _list_own_files(session: Session, timeline: Timeline) -> list[str]:
 def register(app: typer.Typer) -> None:
     from typer import Argument, Option
 
-    from doctor.cli import options
+    from doctor.cli import manual, options
 
-    @app.command("timeline", help="Draw what ran when: executions, requests, tools, repairs, errors, and where executions overlap.")
+    @app.command("timeline", **manual.describe("timeline"))
     def timeline(
-        session: str = Argument(..., metavar="SESSION", help="A transcript, a session folder, or the id of a session."),
+        session: str = Argument(
+            ...,
+            metavar="SESSION",
+            autocompletion=options.completion.complete_session,
+            help="A transcript, a session folder, or the id of a session.",
+        ),
         html: str = Option(None, "--html", metavar="FILE", help="Write a page with the drawing and the transcript; - for standard output."),
         force: bool = Option(False, "--force", help="Overwrite the file of --html."),
         format: str = options.choice("text", "--format", FORMATS, "How to write it."),

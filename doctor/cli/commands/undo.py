@@ -19,11 +19,13 @@ def run_undo(path: str, force: bool) -> int:
 def register(app: typer.Typer) -> None:
     from typer import Argument, Option
 
-    from doctor.cli import options
+    from doctor.cli import manual, options
 
-    @app.command("undo", help="Bring a transcript back as it was before its last fix.")
+    @app.command("undo", **manual.describe("undo"))
     def undo(
-        path: str = Argument(..., metavar="PATH", help="A transcript or a session folder."),
+        path: str = Argument(
+            ..., metavar="PATH", autocompletion=options.completion.complete_session, help="A transcript or a session folder."
+        ),
         force: bool = Option(False, "--force", help="Restore although the transcript was changed since the fix."),
         debug: bool = options.DEBUG,
     ) -> object:

@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-from doctor.findings import Confidence, Diagnostic, FileReport, Report, Safety
+from doctor.findings import Confidence, Diagnostic, FileReport, Safety
 from doctor.output.options import Options
-from doctor.output.statistics import list_statistics
-from doctor.output.summary import summarise
-from doctor.output.text import neutralise
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import TextIO
+from doctor.output.reporters import Reporter
+from doctor.output.summary import Totals
+from doctor.output.text import defuse, neutralise, say
 
 
-def write_report(report: Report, stream: TextIO, options: Options) -> None:
+class Concise(Reporter):
     """Fixes first (for the fix command), then what is found or left; nothing at all for a clean file."""
-    for file in report.files:
-        for line in _list_fixes(file, options):
-            stream.write(line + "\n")
+
+    def add(self, file: FileReport) -> None:
+        for line in _list_fixes(file, self.options):
+            say(self.stream, defuse(line))
         for found in file.diagnostics:
-            stream.write(_write_finding(found) + "\n")
-    if options.statistics:
-        for line in list_statistics(summarise(report)):
-            stream.write(line + "\n")
+            say(self.stream, defuse(write_finding(found)))
+
+    def finish(self, totals: Totals) -> None:
+        if self.options.statistics:
+            from doctor.output.statistics import list_statistics
+
+            for line in list_statistics(totals):
+                say(self.stream, line)
 
 
-def _write_finding(found: Diagnostic) -> str:
+REPORTER = Concise
+
+
+def write_finding(found: Diagnostic, path: str | None = None) -> str:
+    """One finding as one harmless line. `path` names its file otherwise than the finding does."""
     column = found.column if found.line else 0
     notes = [found.confidence.value] if found.confidence is Confidence.POSSIBLE else []
     if found.fix is not None and found.fix.safety is not Safety.MANUAL:
         notes.append(f"{found.fix.safety.name.lower()} fix")
     tail = f" [{', '.join(notes)}]" if notes else ""
-    return neutralise(f"{found.path}:{found.line}:{column}: {found.code} {found.severity.value} {found.message}{tail}")
+    where = found.path if path is None else path
+    return neutralise(f"{where}:{found.line}:{column}: {found.code} {found.severity.value} {found.message}{tail}")
 
 
 def _list_fixes(file: FileReport, options: Options) -> list[str]:

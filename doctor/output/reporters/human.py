@@ -5,13 +5,23 @@ A run with nothing to draw is one plain line and never imports rich.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from doctor.findings import FileReport, Report
+from doctor.findings import FileReport
+from doctor.model import RECORDS
+from doctor.output.headline import compose_heading, count_rows
 from doctor.output.options import Options
-from doctor.output.statistics import list_statistics
-from doctor.output.summary import Summary, is_clean, summarise
-from doctor.output.text import count_of, cut, join_counts, neutralise, shorten_path, write_command
+from doctor.output.reporters import Reporter
+from doctor.output.summary import Totals, is_clean
+from doctor.output.text import (
+    count_of,
+    defuse,
+    join_counts,
+    make_plain,
+    name_view,
+    neutralise,
+    say,
+    speaks_unicode,
+    write_command,
+)
 from doctor.output.verdict import describe_verdict, list_doubts, list_unseen_answers, suggest_next
 from doctor.refusals import WIRES
 
@@ -24,64 +34,98 @@ if TYPE_CHECKING:
 
 NARROWEST = 40
 
-# What the drawing characters become on a stream that can't say them.
-_PLAIN = str.maketrans({
-    "│": "|", "⋮": ":", "…": "...", "·": "-", "─": "-", "├": "|", "┤": "|", "╌": ">", "↳": ">", "↑": "^", "–": "-",
-})  # fmt: skip
+
+class Human(Reporter):
+    """Files with something to say, then one line for all of them.
+
+    A lone file is told more about than one of many, so the first waits for the second.
+    """
+
+    waiting: FileReport | None = None
+    files = drawn = 0
+    console: Console | None = None
+
+    def add(self, file: FileReport) -> None:
+        self.files += 1
+        if self.files == 1:
+            self.waiting = file
+            return
+        for one in (self.waiting, file) if self.waiting is not None else (file,):
+            if _is_worth_drawing(one, alone=False):
+                self._draw(one)
+        self.waiting = None
+
+    def finish(self, totals: Totals) -> None:
+        if self.waiting is not None and _is_worth_drawing(self.waiting, alone=True):
+            self._show(self.waiting)
+        elif self.waiting is not None:
+            say(self.stream, defuse(_describe_clean(self.waiting, self.options)))
+        elif self.files:
+            say(self.stream, ("\n" if self.drawn else "") + describe_totals(totals, self.options))
+        if self.options.statistics:
+            from doctor.output.statistics import list_statistics
+
+            for line in list_statistics(totals):
+                say(self.stream, line)
+
+    def _show(self, file: FileReport) -> None:
+        """A lone file: a sound one with notes is written plainly where no color is wanted."""
+        from doctor.output.notes import write_notes
+
+        lines = write_notes(file, self.options._replace(width=max(NARROWEST, self.options.width)))
+        if lines is None:
+            self._draw(file)
+        for line in lines or ():
+            say(self.stream, line)
+
+    def _draw(self, file: FileReport) -> None:
+        if self.console is None:
+            self.console = _make_console(self.stream, self.options)
+        if self.drawn:
+            say(self.stream, "\n")
+        self.drawn += 1
+        for line in _draw_file(file, self.options._replace(width=self.console.width), self.console):
+            if "::" in line.plain or "##[" in line.plain:
+                line.plain = defuse(line.plain)
+            self.console.print(line, soft_wrap=True, highlight=False)
 
 
-def write_report(report: Report, stream: TextIO, options: Options) -> None:
-    """Files with something to say, then one line for all of them."""
-    shown = [file for file in report.files if _is_worth_drawing(file, alone=len(report.files) == 1)]
-    if shown:
-        _draw_files(shown, stream, options)
-    if len(report.files) == 1 and not shown:
-        _say(stream, _describe_clean(report.files[0], options))
-    elif len(report.files) > 1:
-        _say(stream, ("\n" if shown else "") + describe_summary(summarise(report), report, options))
-    if options.statistics:
-        for line in list_statistics(summarise(report)):
-            _say(stream, line)
+REPORTER = Human
 
 
 def _is_worth_drawing(file: FileReport, alone: bool) -> bool:
     if file.fix is not None and (file.fix.changed or file.fix.held_back):
         return True
+    if file.accepted and is_clean(file):
+        return alone and bool(file.diagnostics)  # Whatever the verdict: what is behind it is accepted.
     return not is_clean(file) or (alone and bool(file.diagnostics)) or file.verdict not in ("resumable", "live")
 
 
 def _describe_clean(file: FileReport, options: Options) -> str:
     verdict = describe_verdict(file)
     said = "nothing to fix" if options.command == "fix" else "clean"
-    return f"{neutralise(file.path)}: {said} · {_count_rows(file)} · {verdict}"
+    said = f"nothing new · {_count_accepted(len(file.accepted))}" if file.accepted else said
+    return f"{neutralise(file.path)}: {said} · {count_rows(file)} · {verdict}"
 
 
-def _count_rows(file: FileReport) -> str:
-    return count_of(file.rows, "request body", "request bodies") if file.format == "request" else count_of(file.rows, "row")
+def _count_accepted(number: int) -> str:
+    return f"{count_of(number, 'finding')} accepted by the baseline"
 
 
-def describe_summary(summary: Summary, report: Report, options: Options) -> str:
+def describe_totals(totals: Totals, options: Options) -> str:
     """`3 sessions: 1 clean, 2 with findings · 4 errors, 1 warning`"""
-    parts = [f"{count_of(summary.files, 'session')}: {summary.clean:,} clean, {summary.files - summary.clean:,} with findings"]
-    parts.append(join_counts([(summary.errors, "error"), (summary.warnings, "warning"), (summary.infos, "note")]))
+    parts = [f"{count_of(totals.files, 'session')}: {totals.clean:,} clean, {totals.files - totals.clean:,} with findings"]
+    parts.append(join_counts([(totals.errors, "error"), (totals.warnings, "warning"), (totals.infos, "note")]))
     if options.command == "fix":
-        changed = sum(1 for file in report.files if file.fix is not None and file.fix.changed)
-        parts.append(f"{count_of(changed, 'file')} {'would change' if options.dry_run else 'rewritten'}" if changed else "")
-    elif summary.safe_fixes:
-        parts.append(count_of(summary.safe_fixes, "safe fix"))
-    if report.errors:
-        parts.append(f"{count_of(len(report.errors), 'path')} could not be judged")
+        changed = count_of(totals.changed, "file")
+        parts.append(f"{changed} {'would change' if options.dry_run else 'rewritten'}" if totals.changed else "")
+    elif totals.safe_fixes:
+        parts.append(count_of(totals.safe_fixes, "safe fix"))
+    if totals.accepted:
+        parts.append(_count_accepted(totals.accepted))
+    if totals.failures:
+        parts.append(f"{count_of(totals.failures, 'path')} could not be judged")
     return " · ".join(part for part in parts if part)
-
-
-def _draw_files(files: Iterable[FileReport], stream: TextIO, options: Options) -> None:
-    console = _make_console(stream, options)
-    options = options._replace(width=console.width)
-    for number, file in enumerate(files):
-        if number:
-            _say(stream, "\n")
-        for line in _draw_file(file, options, console):
-            console.print(line, soft_wrap=True, highlight=False)
 
 
 def _draw_file(file: FileReport, options: Options, console: Console) -> list[Text]:
@@ -90,12 +134,14 @@ def _draw_file(file: FileReport, options: Options, console: Console) -> list[Tex
     from doctor.output.finding import draw_findings, hang
     from doctor.output.outcome import draw_outcome
 
-    lines = _draw_heading(file, options)
+    lines = [Text.assemble(*pieces) for pieces in compose_heading(file, options)]
     if file.fix is not None:
         lines += draw_outcome(file, options, console)
         if file.diagnostics and file.fix.changed:
             lines += [Text(""), Text("left after it:" if not options.dry_run else "would be left after it:", "bold")]
     lines += draw_findings(file.diagnostics, file.path, options, console, () if file.format == "request" else file.targets or WIRES)
+    if file.accepted:
+        lines += [Text(""), Text(f"{_count_accepted(len(file.accepted))}, not shown", "dim")]
     lines += [Text(""), *_draw_wires(file, options, console), *hang(_draw_verdict(file), 2, console, options.width)]
     command = _suggest_after_fix(file, options) if file.fix is not None else suggest_next(file, options)
     if command:
@@ -118,22 +164,6 @@ def _draw_wires(file: FileReport, options: Options, console: Console) -> list[Te
     return lines
 
 
-def _draw_heading(file: FileReport, options: Options) -> list[Text]:
-    from rich.text import Text
-
-    if file.format == "request":
-        events = ""
-    elif file.events_path:
-        events = f"{file.events_path.replace(chr(92), '/').rsplit('/', 1)[-1]} {count_of(file.event_lines, 'line')}"
-    else:
-        events = "events not read" if "--no-events" in options.carried else "no event log"
-    facts = " · ".join(fact for fact in (file.format or "unknown format", _count_rows(file), neutralise(events)) if fact)
-    path = shorten_path(file.path, max(24, options.width - len(facts) - 3))
-    if len(path) + len(facts) + 3 <= options.width:
-        return [Text.assemble((path, "bold underline"), "   ", (facts, "dim"))]
-    return [Text(shorten_path(file.path, options.width), "bold underline"), Text(f"  {cut(facts, options.width - 2)}", "dim")]
-
-
 def _draw_verdict(file: FileReport) -> Text:
     from rich.text import Text
 
@@ -152,7 +182,10 @@ def _suggest_after_fix(file: FileReport, options: Options) -> str:
     if done is None or not done.changed:
         return ""
     if options.dry_run:
-        return "next: " + write_command("fix", *options.carried, file.path)
+        # A session inside a store is not a file that could be replaced.
+        view = ["-o", name_view(file.path)] if file.format in RECORDS else []
+        view = ["-o", "repaired.json"] if "#ses_" in file.path and "--in-place" not in options.carried else view
+        return "next: " + write_command("fix", *([] if "--output" in options.carried else view), *options.carried, file.path)
     return "undo: " + write_command("undo", file.path) if done.backup else ""
 
 
@@ -161,7 +194,7 @@ def _make_console(stream: TextIO, options: Options) -> Console:
 
     # The environment was read by the command line already: rich must not read it again and decide otherwise.
     return Console(
-        file=_PlainStream(stream) if not _speaks_unicode(stream) else stream,
+        file=_PlainStream(stream) if not speaks_unicode(stream) else stream,
         width=max(NARROWEST, options.width),
         force_terminal=options.color,
         color_system="standard" if options.color else None,
@@ -174,14 +207,6 @@ def _make_console(stream: TextIO, options: Options) -> Console:
     )
 
 
-def _say(stream: TextIO, line: str) -> None:
-    stream.write((line if _speaks_unicode(stream) else line.translate(_PLAIN)) + "\n")
-
-
-def _speaks_unicode(stream: TextIO) -> bool:
-    return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
-
-
 class _PlainStream:
     """Stands before a stream that is not Unicode and writes drawing characters as ASCII; other characters are its encoder's matter."""
 
@@ -189,7 +214,7 @@ class _PlainStream:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        return self.stream.write(text.translate(_PLAIN))
+        return self.stream.write(make_plain(text))
 
     def flush(self) -> None:
         self.stream.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from types import ModuleType
 
 import orjson
@@ -11,6 +12,13 @@ from doctor.model import Source
 
 ROWS_LOOKED_AT = 20
 FIRST_KEY = b'{"role":'
+OWN_NAME = "transcript.jsonl"
+"""What Amplifier calls its transcripts and their backups. Under this name a row that names its role first is always taken for its."""
+TIME_SIGNS = (b'"timestamp"', b'"createdAt"', b'"created_at"', b'"ts"', b'"time"', b'"at"')
+LONGEST_FIRST_ROW = 1 << 20
+OWN_SIGNS = (b'"metadata"', b'"tool_call"', b'"tool":')
+HEAD_LENGTH = 512
+READ = "this version reads transcripts of Amplifier, exports and databases of OpenCode, and chat logs"
 ROLE_COMES_FIRST = 80
 """Bytes of a row in which a transcript names the role: what has it there is no body over several lines, however damaged."""
 COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
@@ -33,30 +41,120 @@ def detect_format(source: Source, path: str) -> ModuleType:
     """
     from doctor.sources.formats import amplifier
 
-    head = source.read(0, len(FIRST_KEY))
-    if head == FIRST_KEY:
+    tells_turns = False
+    if source.read(0, len(FIRST_KEY)) == FIRST_KEY:
         # Every client that writes such rows begins them like this, and the file need not be opened and buffered a second time.
-        return amplifier
+        return amplifier if os.path.basename(path).startswith(OWN_NAME) else _tell_role_first(source)
+    head = source.read(0, HEAD_LENGTH)
+    if head.startswith(b"SQLite format 3"):
+        raise DoctorError("usage", f"{path} is a database; name a session in it, {path}#ses_…", path)
     if head.startswith(COMPRESSED):
         raise CompressedError(path)
+    if b'"info"' in head and is_export(head):
+        from doctor.sources.formats import opencode
+
+        return opencode
     with source.open() as stream:
         for number, raw in zip(range(ROWS_LOOKED_AT), stream, strict=False):
             try:
                 row = orjson.loads(raw)
             except ValueError:
-                if number == 0 and raw[:1] in (b"{", b"[") and b'"role"' not in raw[:ROLE_COMES_FIRST] and _is_request(_read_whole(source)):
-                    return _load_request()
+                if number == 0 and (raw[:1] == b"[" or (raw[:1] == b"{" and b'"role"' not in raw[:ROLE_COMES_FIRST])):
+                    found = _tell_whole(_read_whole(source))
+                    if found is not None:
+                        return found
                 continue
-            if number == 0 and isinstance(row, list) and _is_request(row):
-                return _load_request()
+            if isinstance(row, dict) and ("type" in row or "event" in row) and _is_turn_event(row):
+                # Before anything else: such a row lists what the turn wrote under `messages`, as a request body does.
+                tells_turns = True
+                continue
+            found = _tell_whole(row) if number == 0 else None
+            if found is not None:
+                return found
             if not isinstance(row, dict):
                 continue
             if "role" in row:
-                return amplifier
+                return _tell_row(row, path) or amplifier
             if _is_request(row):
                 return _load_request()
             refuse_foreign(row, path)
+        if tells_turns and any(_has_role(raw) for raw in stream):
+            return load_format("chat-log")
+    if tells_turns:
+        raise DoctorError("unreadable", f"{path} tells of turns only; name the chat log, and this file with --events", path)
     return amplifier
+
+
+def load_format(name: str) -> ModuleType:
+    """The module of a format by its name, for rows that are known to be of it."""
+    from importlib import import_module
+
+    return import_module(f"doctor.sources.formats.{name.replace('-', '_')}")
+
+
+def _tell_role_first(source: Source) -> ModuleType:
+    """A file that begins like Amplifier's and has another name: a chat log where its rows carry times and nothing of Amplifier's."""
+    from doctor.sources.formats import amplifier
+
+    with source.open() as stream:
+        raw = stream.readline(LONGEST_FIRST_ROW)
+        if not any(key in raw for key in TIME_SIGNS):
+            return amplifier
+        try:
+            row = orjson.loads(raw)
+        except ValueError:
+            return amplifier
+        rows = [raw, *(line for _, line in zip(range(ROWS_LOOKED_AT), stream, strict=False))]
+    # Old files of Amplifier have a time beside the role, too, but no id: their calls give them away.
+    is_own = ("id" not in row) and any(sign in line for line in rows for sign in OWN_SIGNS)
+    return amplifier if is_own else _tell_row(row, "") or amplifier
+
+
+def _tell_row(row: object, path: str) -> ModuleType | None:
+    """The format of a chat row; None for one that is Amplifier's, which keeps the time in the metadata (old files beside the role)."""
+    from doctor.sources.formats import chat_log
+    from doctor.sources.formats.chat_rows import has_time, is_chat_row
+
+    if not isinstance(row, dict):
+        return None
+    is_foreign = not os.path.basename(path).startswith(OWN_NAME) and has_time(row) and "metadata" not in row
+    return chat_log if is_chat_row(row) or is_foreign else None
+
+
+def _tell_whole(value: object) -> ModuleType | None:
+    """The format of a file that is one JSON value: a list of messages, or a request body."""
+    if isinstance(value, (dict, list)) and "role" not in value:
+        from doctor.sources.formats import messages
+
+        if messages.is_message_list(value):
+            return messages
+        if _is_request(value):
+            return _load_request()
+    return None
+
+
+def _has_role(raw: bytes) -> bool:
+    try:
+        row = orjson.loads(raw) if b'"role"' in raw else None
+    except ValueError:
+        return False
+    return isinstance(row, dict) and "role" in row
+
+
+def _is_turn_event(row: dict[str, object]) -> bool:
+    from doctor.sources.formats.chat_rows import find_turn_event
+
+    return bool(find_turn_event(row))
+
+
+def is_export(head: bytes) -> bool:
+    """Whether a file begins as OpenCode's exports do, with the session's own record, perhaps behind a line of the client's talk."""
+    body = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if body[:1] not in (b"{", b"["):
+        noise, brace, rest = body.partition(b"{")
+        body = brace + rest if b'"' not in noise else b""
+    name, _, value = body[1:].lstrip().partition(b":")
+    return body[:1] == b"{" and name.strip() == b'"info"' and value.lstrip()[:1] == b"{"
 
 
 def _load_request() -> ModuleType:
@@ -87,8 +185,8 @@ def refuse_foreign(row: dict[str, object], path: str) -> None:
     if "event" in row and ("schema" in row or "ts" in row or "timestamp" in row):
         raise DoctorError("unreadable", f"{path} is an event log; name the transcript (transcript.jsonl) or the session folder", path)
     if isinstance(row.get("message"), dict) and "type" in row:
-        raise DoctorError("unreadable", f"{path} looks like a Claude Code session; this version reads Amplifier transcripts only", path)
+        raise DoctorError("unreadable", f"{path} looks like a Claude Code session; {READ}", path)
     if row.get("type") in ("session_meta", "response_item", "event_msg", "turn_context"):
-        raise DoctorError("unreadable", f"{path} looks like a Codex rollout; this version reads Amplifier transcripts only", path)
+        raise DoctorError("unreadable", f"{path} looks like a Codex rollout; {READ}", path)
     if isinstance(row.get("messages"), list) or isinstance(row.get("contents"), list) or isinstance(row.get("input"), list):
-        raise DoctorError("unreadable", f"{path} looks like an export; this version reads Amplifier transcripts only", path)
+        raise DoctorError("unreadable", f"{path} looks like an export of another client; {READ}", path)

@@ -56,7 +56,11 @@ def read_odd_row(transcript: Transcript, row: Any, line: int) -> Message | None:
         transcript.shape_problems += problems[: max(0, MOST_SHAPE_PROBLEMS - len(transcript.shape_problems))]
     if not isinstance(row, dict):
         return None
-    flags = BROKEN_SHAPE if problems else 0
+    return view_row(row, line, BROKEN_SHAPE if problems else 0)
+
+
+def view_row(row: dict[str, Any], line: int, flags: int = 0) -> Message:
+    """The view of a row in any spelling of calls and results, taken as it is."""
     role = row.get("role") if isinstance(row.get("role"), str) else ""
     flags |= find_content_flags(row, role)
     metadata = row.get("metadata") if isinstance(row.get("metadata"), dict) else None

@@ -1,0 +1,155 @@
+"""Configurations for programs and commands: `load_settings` reads one, a `Course` is one run under it.
+
+from doctor import check, load_settings, use_settings
+
+report = check("recordings", **use_settings(load_settings(".")))
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from doctor.analysis.registry import load_rules
+from doctor.api.reading import STDIN
+from doctor.errors import DoctorError
+from doctor.findings import FileReport, Severity
+from doctor.settings.baselines import Baseline, apply_baseline, choose_lowest, count_entries, parse_baseline
+from doctor.settings.choosing import Choice
+from doctor.settings.judging import judge_settings
+from doctor.settings.model import Settings, Tuning
+from doctor.settings.selecting import choose_codes, restamp
+from doctor.sources.configuration import Configuration, find_configuration, read_configuration, read_document
+from doctor.sources.siblings import TRANSCRIPT
+from doctor.sources.stores import PATTERN, walk_files, walk_transcripts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def load_settings(start: str | os.PathLike[str] = ".", *, file: str | os.PathLike[str] | None = None) -> Settings:
+    """The settings of the nearest configuration in `start` or above it, or those of `file`; empty ones where there is none.
+
+    Raises DoctorError: a configuration can't be read, or holds an unknown key, a wrong type or an unknown code.
+    """
+    found = find_configuration(os.path.abspath(start)) if file is None else read_configuration(os.path.abspath(file))
+    return settle_settings(found) if found is not None else Settings()
+
+
+def settle_settings(found: Configuration) -> Settings:
+    return judge_settings(
+        found.values,
+        load_rules(),
+        file=_shorten(found.path),
+        table=found.table,
+        folder=os.path.dirname(found.path),
+        shadowed=_shorten(found.shadowed) if found.shadowed else "",
+    )
+
+
+def _shorten(path: str) -> str:
+    """A path as people like to read it: as seen from here where it lies below, or not far above."""
+    try:
+        relative = os.path.relpath(path)
+    except (ValueError, OSError):
+        return path
+    return relative if len(relative) < len(path) else path
+
+
+def load_baseline(path: str) -> Baseline:
+    """Raises DoctorError: there is no such file, or it is no baseline."""
+    document = read_document(path)
+    if document is None:
+        raise DoctorError("usage", f"there is no baseline {path}; write one with: amplifier-doctor baseline PATH")
+    return parse_baseline(document, path)
+
+
+def use_settings(settings: Settings) -> dict[str, Any]:
+    """The arguments of `check` or `fix` that follow from a configuration."""
+    baseline = load_baseline(settings.baseline) if settings.baseline else None
+    codes = choose_codes(load_rules(), settings, (), (), ())
+    return {"select": codes, "wires": settings.wires, "course": Course(settings, baseline)}
+
+
+class Course:
+    """One run under a configuration: which files it takes, what becomes of the reports, and which settings came to nothing."""
+
+    def __init__(
+        self, settings: Settings, baseline: Baseline | None = None, *, fail_on: Severity | None = None, force_exclude: bool = False
+    ) -> None:
+        self.settings = settings
+        self.lowest = choose_lowest(fail_on or settings.fail_on)
+        """The severity from which on a finding needs acceptance."""
+        self.baseline = baseline
+        self.accepted = 0
+        """How many findings the baseline has accepted."""
+        self._force_exclude = force_exclude
+        self._choice = Choice(settings)
+        self._counts = count_entries(baseline.entries) if baseline is not None else Counter()
+        self._looked_at: set[str] = set()
+
+    @property
+    def tuning(self) -> Tuning:
+        return self.settings.tuning
+
+    def find(self, path: str, stores: Sequence[str]) -> Iterator[str]:
+        """The transcripts that a path names, as `walk_transcripts` gives them; a walk leaves out what the configuration says.
+
+        Raises DoctorError: nothing is there, or nothing is left of a folder.
+        """
+        choice = self._choice
+        if os.path.isfile(path):
+            if not self._force_exclude or not choice.skips(os.path.abspath(path)):
+                yield path
+            return
+        if not os.path.isdir(path) and not any(sign in path for sign in PATTERN):
+            yield from walk_transcripts(path, stores)
+            return
+        taken: set[str] = set()
+        is_walk = os.path.isdir(path)
+        if is_walk:
+            choice.walked.append(os.path.abspath(path))
+        if is_walk and choice.asks_for_names:
+            for one in walk_files(path, choice.skips, choice.asks_for):
+                taken.add(one)
+                yield one
+        try:
+            for one in walk_transcripts(path, stores):
+                # Of a session that was never saved only the place is known; where files are taken by name, an event log makes no session.
+                if taken and one == os.path.join(path, TRANSCRIPT) and not os.path.lexists(one):
+                    continue
+                if one not in taken and choice.takes(os.path.abspath(one)):
+                    taken.add(one)
+                    yield one
+        except DoctorError:
+            # A folder may hold none of the usual names, but files that `include` asks for.
+            if not taken:
+                raise
+        if not taken and not self._force_exclude:
+            raise DoctorError("usage", f"no transcript under {path} is left by include and exclude in {self.settings.file}", path)
+
+    def finish(self, file: FileReport) -> FileReport:
+        """The report with the configured severities, and with what the baseline accepts set apart."""
+        self._choice.note(file.path)
+        file = restamp(file, self.settings.severity)
+        if self.baseline is None or file.path == STDIN:
+            return file
+        file = apply_baseline(file, self.baseline, self.lowest, self._counts)
+        self.accepted += len(file.accepted)
+        self._looked_at.add(self.baseline.locate(file.path))
+        return file
+
+    def list_idle(self) -> list[str]:
+        """Settings that came to nothing, one line for people each."""
+        idle = [f"{self.settings.name_key(key)}: no rule that is in force" for key in self.settings.idle]
+        return idle + [f'{self.settings.name_key(key)}: "{pattern}" matches no file' for key, pattern in self._choice.list_idle()]
+
+    def count_stale(self, codes: Iterable[str]) -> int:
+        """How many accepted findings of the rules `codes` are found no more, in the files that were looked at."""
+        if self.baseline is None:
+            return 0
+        known = set(codes)
+        entries = (entry for entry in self.baseline.entries if entry.path in self._looked_at and entry.code in known)
+        return sum(entry.count for entry in entries) - self.accepted

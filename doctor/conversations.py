@@ -1,0 +1,166 @@
+"""A transcript as conversations: its rows by thread and time, cut into stretches of user messages and what answers them.
+
+Who answers whom is in `doctor.replies`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from doctor.model import Turn, split_turns
+from doctor.notes import BRANCH, FAILED, HANDOVER, HUMAN, RowNote, write_clock
+from doctor.records import Record
+from doctor.session import Session
+
+SAME_TURN_SECONDS = 2.0
+"""Balloons of one reply follow one another this fast, and so do the replies of two turns that ended together."""
+_CLOSING = frozenset((
+    "thanks", "thank", "thx", "ty", "merci", "danke", "gracias", "obrigado", "спасибо", "谢谢", "ありがとう", "감사합니다",
+    "you", "very", "much",
+    "so", "a", "lot", "for", "the", "your", "help", "that", "ok", "okay", "k", "great", "perfect", "cool", "nice", "good", "got", "it",
+    "understood", "alright", "super", "no", "problem", "bye", "goodbye", "cheers", "好的",
+))  # fmt: skip
+MOST_CLOSING_WORDS = 6
+MOST_NAMED = 4
+
+
+class Conversation(Record):
+    """One thread of a transcript: `order` are its message indexes by (time, file order), `place` says where in it each of them is, `turns`
+    are the stretches that they fall into.
+
+    `is_group`: several people write in it, and not each message is for the assistant.
+    """
+
+    thread: str
+    order: tuple[int, ...]
+    place: dict[int, int]
+    turns: tuple[Turn, ...]
+    is_group: bool
+
+
+def list_conversations(session: Session) -> tuple[Conversation, ...]:
+    """All conversations of a transcript; one, in file order, where its rows carry no notes."""
+    messages, notes = session.transcript.messages, session.transcript.notes
+    if notes is None:
+        order = tuple(range(len(messages)))
+        return (Conversation("", order, dict(enumerate(order)), session.turns, False),)
+    found = []
+    for thread, order in notes.threads.items():
+        turns = split_turns((index, messages[index]) for index in order)
+        authors = {notes.rows[index].author for turn in turns for index in turn.prompts} - {""}
+        found.append(Conversation(thread, tuple(order), {index: number for number, index in enumerate(order)}, turns, len(authors) > 1))
+    return tuple(found)
+
+
+def list_between(conversation: Conversation, first: int, second: int) -> tuple[int, ...]:
+    """The message indexes strictly between two of a conversation, in its order."""
+    return conversation.order[conversation.place[first] + 1 : conversation.place[second]]
+
+
+def list_stretch(conversation: Conversation, number: int) -> tuple[int, ...]:
+    """All rows from the first message of a turn up to the next turn: with the receipts and errors that turns leave out."""
+    turn = conversation.turns[number]
+    first = min(conversation.place[index] for index in (*turn.prompts, *turn.calls, *turn.replies))
+    following = conversation.turns[number + 1].prompts[:1] if number + 1 < len(conversation.turns) else ()
+    return conversation.order[first : conversation.place[following[0]] if following else None]
+
+
+def list_failures(session: Session, rows: Sequence[int]) -> list[int]:
+    """Those of some rows that hold an error in the place of a reply."""
+    return [index for index in rows if session.transcript.messages[index].kind == "failure" or session.note(index).marks & FAILED]
+
+
+def is_ambiguous(session: Session, turn: Turn) -> bool:
+    """Whether a person took over, or replies are versions of one another: counting them says nothing."""
+    return any(session.note(index).marks & (HUMAN | BRANCH) for index in (*turn.prompts, *turn.replies))
+
+
+def is_handed_over(session: Session, conversation: Conversation, prompt: int) -> bool:
+    """Whether a person had taken over before a user message, and no model has spoken since."""
+    for index in reversed(conversation.order[: conversation.place[prompt] + 1]):
+        marks = session.note(index).marks
+        if marks & (HANDOVER | HUMAN):
+            return True
+        if session.transcript.messages[index].kind in ("reply", "call"):
+            return False
+    return False
+
+
+def group_answers(session: Session, conversation: Conversation, turn: Turn, replies: Sequence[int] | None = None) -> list[tuple[int, ...]]:
+    """The replies of a stretch, those of one turn together: rows of one turn id; where that is not known, rows with calls or receipts
+    between them (text, tool, text), and balloons that follow within two seconds."""
+    groups: list[list[int]] = []
+    for index in turn.replies if replies is None else replies:
+        if groups and _belongs_together(session, conversation, groups[-1][-1], index):
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return [tuple(group) for group in groups]
+
+
+def _belongs_together(session: Session, conversation: Conversation, first: int, second: int) -> bool:
+    one, other = session.note(first), session.note(second)
+    if one.turn and other.turn:
+        return one.turn == other.turn
+    between = list_between(conversation, first, second)
+    if any(session.transcript.messages[index].kind in ("call", "result", "system") for index in between):
+        return True
+    gap = measure_gap(one, other)
+    return gap is not None and gap <= SAME_TURN_SECONDS
+
+
+def measure_gap(one: RowNote, other: RowNote) -> float | None:
+    return abs(other.time - one.time) if one.time is not None and other.time is not None else None
+
+
+def is_closing(text: str) -> bool:
+    """Whether a user message asks for no reply: "thanks", "ok, got it", an emoji."""
+    words = re.findall(r"\w+", text.casefold())
+    return len(words) <= MOST_CLOSING_WORDS and "?" not in text and bool(text.strip()) and all(word in _CLOSING for word in words)
+
+
+def name_row(session: Session, index: int) -> str:
+    """`row 2 (m2, 07:08:14.000)`: a message as findings name it, with its id and time where it has them."""
+    note = session.note(index)
+    known = [part for part in (note.id, write_clock(note.time) if note.time is not None else "") if part]
+    return f"row {session.transcript.messages[index].line + 1}" + (f" ({', '.join(known)})" if known else "")
+
+
+def name_rows(session: Session, indexes: Sequence[int]) -> str:
+    """`row 1 (…), row 2 (…) and 3 more`"""
+    named = ", ".join(name_row(session, index) for index in indexes[:MOST_NAMED])
+    return named if len(indexes) <= MOST_NAMED else f"{named} and {len(indexes) - MOST_NAMED} more"
+
+
+class Tail(Record):
+    """The end of a conversation as it is stored, where its last word is a reply: the user messages before it, the replies, and the errors
+    behind the last of them, or between them."""
+
+    prompts: tuple[int, ...]
+    replies: tuple[int, ...]
+    failures: tuple[int, ...]
+
+
+def find_tail(session: Session, conversation: Conversation) -> Tail | None:
+    """None where the conversation ends with a user message, or with calls. The order of the file counts: it is what would be sent."""
+    messages = session.transcript.messages
+    rows = [index for index in sorted(conversation.order) if messages[index].kind in ("prompt", "reply", "call", "failure")]
+    failures: list[int] = []
+    replies: list[int] = []
+    prompts: list[int] = []
+    for index in reversed(rows):
+        kind = messages[index].kind
+        if kind == "failure":
+            failures.append(index)
+        elif kind == "prompt" and replies:
+            prompts.append(index)
+        elif prompts or kind == "prompt":
+            break
+        elif kind == "reply":
+            replies.append(index)
+        elif not replies:
+            return None
+    if not replies or not prompts:
+        return None
+    return Tail(tuple(reversed(prompts)), tuple(reversed(replies)), tuple(reversed(failures)))

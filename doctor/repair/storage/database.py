@@ -1,0 +1,271 @@
+"""Writes a planned session into OpenCode's database (V1), and takes that back: never while somebody else has it open, in one transaction,
+behind a backup that SQLite itself made and checked.
+
+Only rows of messages and parts are replaced, each under the condition that it still holds what was read. V2 is not written: its rows are
+projections of events, and a row that is changed alone no longer agrees with them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+
+from doctor.errors import DoctorError
+from doctor.model import Source
+from doctor.records import Record
+from doctor.repair import receipts
+from doctor.repair.plans import Plan
+from doctor.repair.storage import files
+from doctor.repair.storage.locks import hold_locks
+from doctor.repair.storage.writing import Written, find_free_stamp
+from doctor.sources.source import MemorySource
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+TABLES = {"message": ("id", "sessionID"), "part": ("id", "sessionID", "messageID")}
+"""By table the members of an export's record that are columns of their own."""
+SAFE = "integrity_check"
+WAIT = 0.0
+
+
+class RowChange(Record):
+    """One row: what its `data` column held, and what it is to hold."""
+
+    table: str
+    id: str
+    before: str
+    after: str
+
+
+class Paper(Record):
+    """A receipt of a fix in a database."""
+
+    path: str
+    backup: str
+    session: str
+    rows: tuple[RowChange, ...]
+    is_undone: bool
+
+
+def write_session(plan: Plan, store: str, session_id: str, now: float) -> Written:
+    """Carries a plan out in the database `store`.
+
+    Raises DoctorError with nothing changed: "live" (somebody has it open), "changed", "unwritable", or "usage" for a session of V2.
+    """
+    old, new = _read(plan.session.transcript.source), _read(plan.after_session.transcript.source)
+    changes = list_changes(old, new)
+    if not changes:
+        return Written("")
+    real = os.path.realpath(store)
+    with files.explain_errors(real):
+        files.require_writable(real)
+        with hold_locks(real), _open_alone(real) as connection:
+            rows = _pin(connection, real, changes)
+            stamp = find_free_stamp(real, now)
+            backup, receipt = real + receipts.BACKUP + stamp, real + receipts.RECEIPT + stamp + ".json"
+            created: list[str] = []
+            try:
+                _back_up(connection, real, backup, created)
+                paper = _write_paper(plan, real, session_id, os.path.basename(backup), stamp, rows)
+                files.create_file(receipt, MemorySource(paper), os.stat(real), created)
+                files.sync_folder(os.path.dirname(real))
+                _replace(connection, real, rows)
+            except BaseException:
+                for name in reversed(created):
+                    with suppress(OSError):
+                        os.unlink(name)
+                raise
+    return Written(real, backup, receipt)
+
+
+def list_changes(old: Any, new: Any) -> list[RowChange]:
+    """The rows that two exports of one session differ in. `before` is left out: what a row holds now, the database says."""
+    if any(not isinstance(message, dict) or "info" not in message for message in old["messages"]):
+        message = "messages of OpenCode 2 are made from its events, and a row that is changed alone would no longer agree with them"
+        raise DoctorError("usage", f"--in-place: {message}; write an export with -o FILE instead")
+    changes = []
+    for one, other in zip(old["messages"], new["messages"], strict=True):
+        pairs = [("message", one["info"], other["info"]), *(("part", *pair) for pair in zip(one["parts"], other["parts"], strict=True))]
+        for table, before, after in pairs:
+            if before != after:
+                changes.append(RowChange(table, after["id"], _spell(table, before), _spell(table, after)))
+    return changes
+
+
+def _spell(table: str, record: dict[str, Any]) -> str:
+    return json.dumps({key: value for key, value in record.items() if key not in TABLES[table]}, ensure_ascii=False, separators=(",", ":"))
+
+
+def _read(source: Source) -> Any:
+    return json.loads(source.read(0, source.size).decode("utf-8", "surrogateescape"))
+
+
+@contextmanager
+def _open_alone(path: str) -> Iterator[sqlite3.Connection]:
+    """A connection that nobody else shares: in this locking mode SQLite needs the whole file, which any other open connection denies in
+    WAL mode, and any running transaction in the others.
+
+    Raises DoctorError ("live") when that can't be had.
+    """
+    from doctor.sources.writers import find_writers
+
+    name = os.path.basename(path)
+    holders = find_writers((name, f"{name}-wal", f"{name}-shm"))
+    holder = next((holders[path + ending] for ending in ("", "-wal", "-shm") if path + ending in holders), None)
+    if holder is not None:
+        raise DoctorError("live", f"{path} is open in process {holder}; close OpenCode (all of its servers) and run this again", path)
+    # Enforced by SQLite too, for processes of other users and systems without /proc.
+    with closing(sqlite3.connect(path, timeout=WAIT, isolation_level=None)) as connection:
+        try:
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute("COMMIT")
+            _require_sound(connection, path)
+            yield connection
+        except sqlite3.Error as error:
+            raise _explain(path, error) from error
+
+
+def _explain(path: str, error: sqlite3.Error) -> DoctorError:
+    said = str(error)
+    if "locked" in said or "busy" in said:
+        return DoctorError(
+            "live", f"{path} is locked: another process has it open; close OpenCode and run this again; nothing was changed", path
+        )
+    if "readonly" in said:
+        return DoctorError("unwritable", f"can't write {path}: it is read-only; write an export with -o FILE instead", path)
+    return DoctorError("unwritable", f"can't write {path}: {said}; nothing was changed", path)
+
+
+def _require_sound(connection: sqlite3.Connection, path: str) -> None:
+    found = [str(row[0]) for row in connection.execute(f"PRAGMA {SAFE}(1)")]
+    if found != ["ok"]:
+        raise DoctorError(
+            "unwritable", f"{path} fails SQLite's integrity check ({found[0]}): it is not written; save it with .recover first", path
+        )
+
+
+def _pin(connection: sqlite3.Connection, path: str, changes: list[RowChange]) -> tuple[RowChange, ...]:
+    """The changes with the bytes that the rows hold now, which must say what was read. Raises DoctorError ("changed")."""
+    pinned = []
+    for change in changes:
+        row = connection.execute(f"SELECT data FROM {change.table} WHERE id = ?", (change.id,)).fetchone()
+        try:
+            same = row is not None and _without_ids(change.table, json.loads(row[0])) == json.loads(change.before)
+        except (ValueError, TypeError):
+            same = False
+        if not same:
+            raise files.changed_underneath(path)
+        pinned.append(change._replace(before=row[0]))
+    return tuple(pinned)
+
+
+def _without_ids(table: str, value: Any) -> Any:
+    return {key: one for key, one in value.items() if key not in TABLES[table]} if isinstance(value, dict) else value
+
+
+def _back_up(connection: sqlite3.Connection, path: str, backup: str, created: list[str]) -> None:
+    """A whole copy by SQLite's own backup, checked, with the mode of the original."""
+    descriptor = os.open(backup, os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.EXTRA_FLAGS, 0o600)
+    os.close(descriptor)
+    created.append(backup)
+    with closing(sqlite3.connect(backup)) as copy:
+        connection.backup(copy)
+        _require_sound(copy, backup)
+    os.chmod(backup, os.stat(path).st_mode & 0o7777)
+    descriptor = os.open(backup, os.O_RDONLY | files.EXTRA_FLAGS)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _replace(connection: sqlite3.Connection, path: str, rows: tuple[RowChange, ...]) -> None:
+    """All rows in one transaction; each must hold what it is expected to, and the file must be sound at the end."""
+    connection.execute("BEGIN EXCLUSIVE")
+    try:
+        for row in rows:
+            done = connection.execute(f"UPDATE {row.table} SET data = ? WHERE id = ? AND data = ?", (row.after, row.id, row.before))
+            if done.rowcount != 1:
+                raise files.changed_underneath(path)
+        _require_sound(connection, path)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _write_paper(plan: Plan, path: str, session_id: str, backup: str, stamp: str, rows: tuple[RowChange, ...]) -> bytes:
+    from doctor import __version__
+
+    paper = {
+        "schema_version": receipts.SCHEMA_VERSION,
+        "tool": "amplifier-doctor",
+        "tool_version": __version__,
+        "stamp": stamp,
+        "file": os.path.basename(path),
+        "session": session_id,
+        "backup": backup,
+        "fixes": [{"code": fix.code, "title": fix.title, "safety": fix.safety.name.lower(), "source": fix.source} for fix in plan.applied],
+        "rows": [row._asdict() for row in rows],
+    }
+    return json.dumps(paper, indent=1, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+
+
+def undo_session(store: str, session_id: str, now: float) -> tuple[str, str, str]:
+    """Takes the last fix of a session back, row by row, so that what others wrote since stays. (database, backup, new receipt)
+
+    Raises DoctorError: "usage" (nothing to undo), "changed" (a row was changed since), "live", "unwritable".
+    """
+    real = os.path.realpath(store)
+    papers = [paper for paper in find_papers(real) if paper.session == session_id]
+    undone = {paper.backup for paper in papers if paper.is_undone}
+    found = next((paper for paper in papers if not paper.is_undone and paper.backup not in undone), None)
+    if found is None:
+        raise DoctorError("usage", f"there is nothing to undo: no receipt of a fix of {session_id} lies beside {real}", real)
+    with files.explain_errors(real):
+        files.require_writable(real)
+        with hold_locks(real), _open_alone(real) as connection:
+            for row in found.rows:
+                now_there = connection.execute(f"SELECT data FROM {row.table} WHERE id = ?", (row.id,)).fetchone()
+                if now_there is None or now_there[0] != row.after:
+                    message = f"{row.table} {row.id} in {real} was changed since it was fixed; the old rows are in {found.backup}"
+                    raise DoctorError("changed", message, real)
+            _replace(connection, real, tuple(row._replace(before=row.after, after=row.before) for row in found.rows))
+            kept = real + receipts.UNDONE + find_free_stamp(real, now) + ".json"
+            paper = {"undone": os.path.basename(found.backup), "session": session_id, "rows": [row._asdict() for row in found.rows]}
+            files.create_file(kept, MemorySource(json.dumps(paper, ensure_ascii=False).encode("utf-8", "surrogatepass")), os.stat(real), [])
+    return real, found.backup, kept
+
+
+def find_papers(real: str) -> list[Paper]:
+    """All readable receipts beside a database, newest first, those of fixes that were taken back among them."""
+    folder, name = os.path.split(real)
+    found = []
+    for entry in sorted(os.listdir(folder), reverse=True):
+        for ending, is_undone in ((receipts.RECEIPT, False), (receipts.UNDONE, True)):
+            if entry.startswith(name + ending) and entry.endswith(".json"):
+                paper = _read_paper(os.path.join(folder, entry), folder, is_undone)
+                found += [paper] if paper is not None else []
+    return found
+
+
+def _read_paper(path: str, folder: str, is_undone: bool) -> Paper | None:
+    try:
+        with open(path, "rb") as stream:
+            paper: Any = json.loads(stream.read())
+        rows = tuple(RowChange(**row) for row in paper["rows"])
+        # Only names of tables that are written here may reach a statement.
+        if any(row.table not in TABLES for row in rows):
+            return None
+        name = os.path.basename(paper["undone" if is_undone else "backup"])
+        return Paper(path, os.path.join(folder, name), str(paper["session"]), rows, is_undone)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,134 @@
+"""OpenCode's older store: one JSON file for each session, message and part, under `storage/`. Paths are authoritative, not the ids inside:
+migrations moved files without writing them anew, and the client's own importer takes every id from the path.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+
+from doctor.errors import DoctorError
+from doctor.model import LineProblem
+from doctor.records import Record
+from doctor.sources.formats.opencode.stored import FOREIGN, ORPHANS, Belongings, Flaw, StoreSource, spell, write_out
+from doctor.sources.formats.opencode.values import get_object, get_text, get_time
+from doctor.sources.source import explain_os_error
+
+SUFFIX = ".json"
+
+
+class FileRow(Record):
+    """A session file of the store."""
+
+    id: str
+    project: str
+    path: str
+
+
+def is_store(folder: str) -> bool:
+    return os.path.isdir(os.path.join(folder, "session")) and os.path.isdir(os.path.join(folder, "message"))
+
+
+def list_sessions(storage: str) -> list[FileRow]:
+    """All sessions, by id. Folders between carry the project."""
+    found = []
+    root = os.path.join(storage, "session")
+    for project in _list_names(root):
+        for name in _list_names(os.path.join(root, project)):
+            if name.endswith(SUFFIX):
+                found.append(FileRow(name.removesuffix(SUFFIX), project, os.path.join(root, project, name)))
+    return sorted(found)
+
+
+def load_session(storage: str, session_id: str) -> StoreSource:
+    """One session, written out as an export. Raises DoctorError: it is not there, or its own file can't be read."""
+    row = next((row for row in list_sessions(storage) if row.id == session_id), None)
+    if row is None:
+        raise DoctorError("unreadable", f"{storage} holds no session {session_id}", storage)
+    try:
+        info = json.loads(_read(row.path))
+    except (ValueError, RecursionError) as error:
+        how = "empty (0 bytes)" if not os.path.getsize(row.path) else "no JSON"
+        raise DoctorError(
+            "unreadable", f"{row.path} is {how}: the session's own record is lost; bring it back from a copy", row.path
+        ) from error
+    if not isinstance(info, dict):
+        raise DoctorError("unreadable", f"{row.path} is no session: an object is expected", row.path)
+    named = get_text(info, "id")
+    info["id"] = session_id
+    texts: list[str] = []
+    flaws: list[Flaw] = [*_find_surroundings(storage, row)]
+    if named and named != session_id:
+        flaws.append(Flaw(FOREIGN, None, f"the file of {session_id} calls itself {named}; the name of the file counts", is_note=True))
+    damage: list[LineProblem] = []
+    # In the client's order, which is that of times.
+    messages = sorted(_list_messages(storage, session_id), key=lambda one: (one[0], one[1]))
+    for _, message_id, data in messages:
+        parts = [*_spell_parts(storage, session_id, message_id, len(texts), damage)]
+        head = spell(data, f"message {message_id}", len(texts), damage, id=message_id, sessionID=session_id)
+        if head is not None:
+            texts.append('{"info":' + head + ',"parts":[' + ",".join(parts) + "]}")
+    return StoreSource(write_out(info, texts), Belongings(storage, "files", (), tuple(flaws), tuple(damage)))
+
+
+def _list_messages(storage: str, session_id: str) -> Iterator[tuple[int, str, str]]:
+    """(time of creation, id, text)"""
+    folder = os.path.join(storage, "message", session_id)
+    for name in _list_names(folder):
+        if name.endswith(SUFFIX):
+            data = _read(os.path.join(folder, name))
+            try:
+                created = get_time(get_object(json.loads(data), "time"), "created")
+            except (ValueError, RecursionError):
+                created = 0
+            yield created, name.removesuffix(SUFFIX), data
+
+
+def _spell_parts(storage: str, session_id: str, message_id: str, row: int, damage: list[LineProblem]) -> Iterator[str]:
+    folder = os.path.join(storage, "part", message_id)
+    for name in sorted(_list_names(folder)):
+        if name.endswith(SUFFIX):
+            part_id = name.removesuffix(SUFFIX)
+            data = _read(os.path.join(folder, name))
+            text = spell(data, f"part {part_id} of {message_id}", row, damage, id=part_id, sessionID=session_id, messageID=message_id)
+            if text is not None:
+                yield text
+
+
+def _find_surroundings(storage: str, row: FileRow) -> Iterator[Flaw]:
+    """A project that is gone, for which the importer passes a session over; parts whose message is gone."""
+    if row.project != "global" and not os.path.isfile(os.path.join(storage, "project", row.project + SUFFIX)):
+        said = f"its project {row.project} has no file in the store: the import into a database passes this session over"
+        yield Flaw("hidden-session", None, said)
+    known = set(_list_names(os.path.join(storage, "message", row.id)))
+    for message_id in _list_names(os.path.join(storage, "part")):
+        if message_id + SUFFIX in known:
+            continue
+        names = _list_names(os.path.join(storage, "part", message_id))
+        for name in names[:1]:
+            if _read_owner(os.path.join(storage, "part", message_id, name)) == row.id:
+                count = "a part belongs" if len(names) == 1 else f"{len(names)} parts belong"
+                yield Flaw(ORPHANS, None, f"{count} to no message: {message_id} has no file in the store ({name.removesuffix(SUFFIX)})")
+
+
+def _read_owner(path: str) -> str:
+    try:
+        return get_text(json.loads(_read(path)), "sessionID")
+    except (ValueError, RecursionError):
+        return ""
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read().decode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise explain_os_error(path, error) from error
+
+
+def _list_names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []

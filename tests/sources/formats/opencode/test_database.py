@@ -1,0 +1,195 @@
+"""Databases: what can't be read is one clear line, what can is read from a copy, under whatever names its columns have."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from doctor import check
+from doctor.errors import DoctorError
+from doctor.examples import database
+from doctor.sources.formats.opencode.database import close_databases
+from doctor.sources.formats.opencode.places import expand_place
+from doctor.sources.session import read_session
+from tests.support.cases import NOW, build_database
+
+MESSAGE = """INSERT INTO message VALUES ('msg_1', 'ses_1', 2, '{"role": "user", "time": {"created": 2}}');
+INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', '{"type": "text", "text": "hi"}');
+"""
+HOLD = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute(sys.argv[2])
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def hold(path: Path, statement: str) -> Iterator[None]:
+    """Another process has the database open. (In this process its locks would be gone as soon as the file is closed once.)"""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path), statement], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stdin is not None
+        assert process.stdout.readline() == "held\n"
+        yield
+        process.stdin.close()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Path]:
+    yield build_database(tmp_path / "opencode.db", database() + MESSAGE)
+    close_databases()
+
+
+def say(path: Path) -> str:
+    """The one line that a check of a database says."""
+    report = check(str(path))
+    assert len(report.errors) == 1 and report.files == ()
+    assert "\n" not in report.errors[0].message and str(path) in report.errors[0].message
+    return report.errors[0].message
+
+
+def test_zero_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    path.touch()
+    assert "is empty (0 bytes)" in say(path)
+
+
+def test_no_database_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    path.write_bytes(b"not a database, whatever its name says" * 200)
+    assert "is no SQLite database" in say(path)
+
+
+def test_a_database_of_something_else(tmp_path: Path) -> None:
+    assert "none of OpenCode's" in say(build_database(tmp_path / "opencode.db", "CREATE TABLE moz_places (id INTEGER);"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("CREATE TABLE message (id", "CREATE TABLE message (key", "no column id in message"),
+        ("time_created INTEGER, data TEXT)", "time_created INTEGER, body BLOB)", "no column data in message"),
+        ("CREATE TABLE message ", "CREATE TABLE utterance ", "no table of messages"),
+    ],
+)
+def test_a_version_that_is_not_known(tmp_path: Path, old: str, new: str, said: str) -> None:
+    path = build_database(tmp_path / "opencode.db", database().replace(old, new))
+    assert said in say(path) and "export the session with that version" in say(path)
+
+
+def test_a_file_format_of_the_future(store: Path) -> None:
+    data = bytearray(store.read_bytes())
+    data[18] = data[19] = 9
+    store.write_bytes(data)
+    say(store)
+
+
+@pytest.mark.parametrize("keep", [0.3, 0.6, 0.9])
+def test_a_database_that_is_cut_short(store: Path, keep: float) -> None:
+    store.write_bytes(store.read_bytes()[: int(store.stat().st_size * keep)])
+    assert "damaged" in say(store)
+
+
+def test_pages_of_noise_are_damage(store: Path) -> None:
+    data = bytearray(store.read_bytes())
+    data[4096 * 2 : 4096 * 9] = b"\xff" * (4096 * 7)
+    store.write_bytes(data)
+    report = check(str(store))
+    assert report.errors or any(found.code == "AD112" for file in report.files for found in file.diagnostics)
+
+
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may read anything")
+def test_a_database_without_permission(store: Path) -> None:
+    store.chmod(0)
+    assert "no permission to read it" in say(store)
+
+
+@pytest.mark.parametrize("statement", ["BEGIN EXCLUSIVE", "BEGIN IMMEDIATE"])
+def test_a_locked_database_is_read_all_the_same(store: Path, statement: str) -> None:
+    with hold(store, statement):
+        report = check(str(store))
+    assert not report.errors and report.files[0].rows == 1
+
+
+def test_what_is_only_in_the_log_is_read_and_nothing_is_touched(store: Path) -> None:
+    writer = sqlite3.connect(store)
+    with closing(writer):
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("PRAGMA wal_autocheckpoint = 0")
+        writer.execute('INSERT INTO message VALUES (\'msg_2\', \'ses_1\', 3, \'{"role": "user", "time": {"created": 3}}\')')
+        writer.commit()
+        before = {name: hashlib.sha256((store.parent / name).read_bytes()).digest() for name in sorted(os.listdir(store.parent))}
+        assert "opencode.db-wal" in before
+        assert check(str(store)).files[0].rows == 2
+        after = {name: hashlib.sha256((store.parent / name).read_bytes()).digest() for name in sorted(os.listdir(store.parent))}
+        assert after == before
+
+
+def test_sessions_are_expanded_found_by_their_beginning_and_read_anew_after_a_change(store: Path) -> None:
+    assert expand_place(str(store)) == [f"{store}#ses_1"] == expand_place(str(store), "ses_")
+    with pytest.raises(DoctorError, match="holds no session whose id begins with ses_9; it holds 1 others"):
+        expand_place(str(store), "ses_9")
+    with closing(sqlite3.connect(store)) as writer:
+        writer.execute("INSERT INTO session (id, project_id) VALUES ('ses_12', 'project')")
+        writer.commit()
+    assert len(expand_place(str(store))) == 2
+    assert expand_place(str(store), "ses_1") == [f"{store}#ses_1"]
+    with pytest.raises(DoctorError, match="ambiguous"):
+        expand_place(str(store), "ses_")
+
+
+def test_one_session_that_cannot_be_read_does_not_stop_the_others(store: Path) -> None:
+    report = check([f"{store}#ses_gone", str(store)])
+    assert len(report.files) == 1 and "holds no session" in report.errors[0].message
+
+
+def test_a_row_that_is_no_json_is_named_and_the_rest_is_read(store: Path) -> None:
+    with closing(sqlite3.connect(store)) as writer:
+        writer.execute("INSERT INTO part VALUES ('prt_2', 'msg_1', 'ses_1', '{\"type\": \"te')")
+        writer.commit()
+    found = check(str(store)).files[0].diagnostics
+    assert any(one.code == "AD103" and "part prt_2 of msg_1 is no JSON" in one.message and one.line == 1 for one in found)
+
+
+def test_ids_of_columns_count_not_those_inside(tmp_path: Path) -> None:
+    rows = MESSAGE.replace('{"role"', '{"id": "msg_other", "sessionID": "ses_other", "role"')
+    path = build_database(tmp_path / "opencode.db", database() + rows)
+    session = read_session(f"{path}#ses_1", now=NOW)
+    assert session.transcript.form.name_row(session.transcript, 0) == "msg_1"
+
+
+def test_a_session_at_work_is_live(store: Path) -> None:
+    open_answer = json.dumps({"role": "assistant", "parentID": "msg_1", "time": {"created": int(NOW * 1000 - 5_000)}})
+    with closing(sqlite3.connect(store)) as writer:
+        writer.execute("INSERT INTO message VALUES ('msg_2', 'ses_1', 3, ?)", (open_answer,))
+        writer.commit()
+    report = check(f"{store}#ses_1", now=NOW)
+    assert report.files[0].verdict == "live"
+    assert check(f"{store}#ses_1", now=NOW + 3_600).files[0].verdict == "resumable"
+
+
+@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
+@pytest.mark.parametrize("ending", ["sys.stdout.flush(); os._exit(0)", "os.kill(os.getpid(), signal.SIGKILL)"])
+def test_no_copy_stays_behind_whatever_ends_the_process(store: Path, tmp_path: Path, mode: str, ending: str) -> None:
+    """It holds what the original does, credentials among it."""
+    with closing(sqlite3.connect(store)) as writer:
+        writer.execute(f"PRAGMA journal_mode = {mode}")
+    script = f"import os, signal, sys; from doctor import check; print(len(check(sys.argv[1]).files)); sys.stdout.flush(); {ending}"
+    place = tmp_path / "temporary"
+    place.mkdir()
+    environment = {**os.environ, "TMPDIR": str(place)}
+    done = subprocess.run([sys.executable, "-c", script, str(store)], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "1\n", done.stderr
+    assert list(place.iterdir()) == []
