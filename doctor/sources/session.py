@@ -61,6 +61,9 @@ def read_session(
     names = around.list_names(folder) if real else None
     metadata = read_metadata(folder, names) if real else NOTHING
     own_events = find_events(folder, names) if real else None
+    if own_events is not None and not is_link:
+        # Named as the transcript was: reports show both, and what is relative stays so.
+        own_events = os.path.join(os.path.dirname(path), os.path.basename(own_events))
     session_id = _find_session_id(path, folder, metadata, own_events)
     log = _read_event_log(folder, own_events, events, session_id, metadata, around, watch)
     transcript = reader.read_transcript(source, path)
