@@ -12,9 +12,10 @@ from doctor.findings import Failure
 from doctor.records import Record
 from doctor.session import Session
 from doctor.sources.formats import CompressedError
+from doctor.sources.naming import INSIDE, is_archive, is_compressed, split_member
 from doctor.sources.session import read_session
 from doctor.sources.siblings import TRANSCRIPT
-from doctor.sources.stores import INSIDE, is_archive, is_compressed, locate_stores, split_member, walk_transcripts
+from doctor.sources.stores import locate_stores, walk_transcripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

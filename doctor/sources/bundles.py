@@ -12,11 +12,11 @@ from doctor.pairing import pair_calls
 from doctor.session import Session
 from doctor.sources.formats import detect_format
 from doctor.sources.metadata import BACKUP, METADATA, NOTHING, Metadata, parse_metadata
+from doctor.sources.naming import ENDINGS, is_archive, is_compressed, split_member
 from doctor.sources.packed import EVENT_NAMES, Bundle, read_compressed, unpack_bytes, unpack_file
 from doctor.sources.session import REWOUND, describe_stored, read_described, read_recorded, read_turn
 from doctor.sources.siblings import TRANSCRIPT
 from doctor.sources.source import FileSource, MemorySource
-from doctor.sources.stores import ENDINGS, is_archive, is_compressed, split_member
 from doctor.sources.surroundings import SESSIONS
 
 

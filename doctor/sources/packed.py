@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from doctor.errors import DoctorError
 from doctor.records import Record
 from doctor.sources.metadata import BACKUP, METADATA
+from doctor.sources.naming import ENDINGS, INSIDE
 from doctor.sources.session import REWOUND
 from doctor.sources.siblings import EVENTS, TRANSCRIPT
 from doctor.sources.source import explain_os_error
-from doctor.sources.stores import ENDINGS, INSIDE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

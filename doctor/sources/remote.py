@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from doctor.errors import DoctorError
+from doctor.sources.naming import COMPRESSED, ENDINGS, is_archive, is_compressed
 from doctor.sources.packed import MOST_BYTES, NAMES, Bundle, say_too_large, unpack_bytes
 from doctor.sources.siblings import TRANSCRIPT
-from doctor.sources.stores import COMPRESSED, ENDINGS, is_archive, is_compressed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

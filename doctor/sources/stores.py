@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from doctor.errors import DoctorError
 from doctor.records import Record
 from doctor.sources.metadata import METADATA
+from doctor.sources.naming import COMPRESSED, is_archive, split_member
 from doctor.sources.siblings import EVENTS, NAME, TRANSCRIPT, find_events, list_places
 from doctor.sources.surroundings import SESSIONS
 
@@ -18,14 +19,8 @@ DATABASES = (".db", ".sqlite", ".sqlite3")
 FOREIGN_ID = "ses_"
 """How the ids of OpenCode's sessions begin; no others do. Databases are opened only for them."""
 DATABASE_HEAD = b"SQLite format 3\0"
-ENDINGS = (".gz", ".zst")
-"""How a compressed transcript is named, behind the name that it had."""
-ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".tzst", ".zip")
-INSIDE = "!/"
-"""`recordings.tar.gz!/a/transcript.jsonl`: how a member of an archive is reported and named."""
 PATTERN = "*?["
 CHAT_EVENTS = ".events.jsonl"
-COMPRESSED = frozenset(TRANSCRIPT + ending for ending in ENDINGS)
 
 
 class SessionPlace(Record):
@@ -136,27 +131,6 @@ def _find_in_folder(folder: str, folders: list[str], files: list[str]) -> list[s
         found += [os.path.join(folder, name) for name in sorted(COMPRESSED.intersection(files))[:1]]
         found += _find_others(folder, folders, files)
     return found + [os.path.join(folder, name) for name in sorted(files) if is_archive(name)]
-
-
-def is_archive(path: str) -> bool:
-    """By its name."""
-    return path.lower().endswith(ARCHIVES)
-
-
-def is_compressed(path: str) -> bool:
-    """Whether a path names a compressed transcript, by its name."""
-    return path.lower().endswith(ENDINGS) and not is_archive(path)
-
-
-def split_member(path: str) -> tuple[str, str] | None:
-    """(archive, name of the member) of a path such as `recordings.zip!/a/transcript.jsonl`; None for any other path."""
-    archive, inside, name = path.partition(INSIDE)
-    while inside:
-        if is_archive(archive) and ("://" in archive or os.path.isfile(archive)):
-            return archive, name
-        more, inside, name = name.partition(INSIDE)
-        archive += INSIDE + more
-    return None
 
 
 def walk_files(root: str, skips: Callable[[str], bool], wants: Callable[[str], bool]) -> list[str]:

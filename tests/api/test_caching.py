@@ -15,9 +15,10 @@ from zlib import crc32
 
 import pytest
 
-from doctor.api import caching, checking
+from doctor.api import caching, judging
 from doctor.api.caching import FILE, choose_cache, locate_cache
-from doctor.api.checking import check, check_target
+from doctor.api.checking import check
+from doctor.api.judging import check_target
 from doctor.errors import DoctorError
 from doctor.findings import Report
 from tests.cli.sessions import DISPLACED, MISSING, PROMPT, REPLY, SOUND, call, encode, result, write_session
@@ -36,7 +37,7 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         paths.append(str(target))
         return check_target(target, *more)
 
-    monkeypatch.setattr(checking, "check_target", note)
+    monkeypatch.setattr(judging, "check_target", note)
     return paths
 
 
@@ -175,7 +176,7 @@ def test_a_session_that_changes_meanwhile_is_not_remembered(tree: Path, monkeypa
         return check_target(target, *more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(checking, "check_target", change_and_check)
+        patch.setattr(judging, "check_target", change_and_check)
         look(tree)
     path.write_bytes(encode(SOUND))
     age(tree / "tree")

@@ -36,8 +36,8 @@ def act(session, rules, *more, **named):
             raise KeyError("a bug")
         rules = [rules[0]._replace(check=crash), *rules[1:]]
     return diagnose(session, rules, *more, **named)
-import doctor.api.checking, doctor.analysis.survey
-doctor.api.checking.diagnose = doctor.analysis.survey.diagnose = act
+import doctor.api.judging, doctor.analysis.survey
+doctor.api.judging.diagnose = doctor.analysis.survey.diagnose = act
 from doctor.cli import run
 run()
 """

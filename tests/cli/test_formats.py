@@ -42,15 +42,15 @@ def leave_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 def break_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     """One rule crashes at every session."""
     from doctor.analysis import registry
-    from doctor.api import checking, fixing
+    from doctor.api import fixing, judging
 
     def crash(session: object) -> Any:
         raise RuntimeError("a bug in a rule")
 
     rules = tuple(rule._replace(check=crash) if rule.code == "AD308" else rule for rule in registry.load_rules())
-    for module in (checking, fixing):
+    for module in (judging, fixing):
         monkeypatch.setattr(module, "load_rules", lambda: rules)
-    monkeypatch.setattr(checking, "load_common_rules", lambda: rules)
+    monkeypatch.setattr(judging, "load_common_rules", lambda: rules)
 
 
 def fail_at_second(error: BaseException) -> Break:

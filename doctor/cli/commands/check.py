@@ -82,7 +82,7 @@ def _check_many(
 
 
 def _holds_many(path: str) -> bool:
-    from doctor.sources.stores import is_archive
+    from doctor.sources.naming import is_archive
 
     return os.path.isdir(path) or is_archive(path)
 
