@@ -14,7 +14,7 @@ from shutil import copytree
 
 import pytest
 
-from doctor.analysis.engine import diagnose
+from doctor.analysis.engine import diagnose, judge
 from doctor.analysis.registry import load_rules
 from doctor.findings import Diagnostic, Safety
 from doctor.repair.planner import plan_fix
@@ -106,3 +106,24 @@ def test_healthy_cases_have_no_finding_above_info() -> None:
     for case in healthy:
         text = (case / "expected.txt").read_text() if (case / "expected.txt").exists() else ""
         assert " error " not in text and " warning " not in text, case.name
+
+
+def test_verdicts_are_as_listed_and_what_a_fix_makes_true(update: bool, tmp_path: Path) -> None:
+    """`fixtures/verdicts.txt` has one line a session: before, and after the safe fixes where they change something.
+
+    "After a fix" is a promise: a fix, an unsafe one at the utmost, must then leave a session that can be resumed; and one that a safe fix
+    makes resumable must not be called lost before.
+    """
+    lines = []
+    for case in CASES:
+        root, targets = find_transcripts(case, tmp_path / case.name)
+        for target in targets:
+            session = read_session(target, now=NOW)
+            plans = [plan_fix(session, RULES, safety) for safety in (Safety.SAFE, Safety.UNSAFE)]
+            before = judge(session, plans[0].before.diagnostics)
+            safe, unsafe = (judge(plan.after_session, plan.after.diagnostics) for plan in plans)
+            name = f"{case.name}/{Path(target).relative_to(root).as_posix()}"
+            lines.append(f"{name}: {before}" + (f" -> {safe}" if plans[0].changed else ""))
+            assert before != "after-fix" or "resumable" in (safe, unsafe), name
+            assert not plans[0].changed or safe != "resumable" or before in ("after-fix", "resumable"), name
+    check_text(FIXTURES / "verdicts.txt", lines, update)

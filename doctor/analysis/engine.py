@@ -198,6 +198,9 @@ def _blocks_resume(found: Diagnostic, unsound: set[str], is_record: bool) -> boo
 
     A placeholder hides work that was done, but a provider takes it; what only the event log knows counts where it can be put right.
     """
+    if found.fix_pass == 5 and (found.fix is None or found.fix.safety is Safety.MANUAL):
+        # History: where it left its mark on the rows, findings about the rows say so.
+        return False
     if found.ids and found.fix_pass in (3, 5):
         return bool(unsound.intersection(found.ids))
     if found.fix_pass == 4 and found.fix is None and not found.wires:
