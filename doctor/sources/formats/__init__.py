@@ -17,6 +17,9 @@ OWN_NAME = "transcript.jsonl"
 TIME_SIGNS = (b'"timestamp"', b'"createdAt"', b'"created_at"', b'"ts"', b'"time"', b'"at"')
 LONGEST_FIRST_ROW = 1 << 20
 OWN_SIGNS = (b'"metadata"', b'"tool_call"', b'"tool":')
+_MARKS = (b"\xef", b"\xff", b"\xfe")
+_KEYS_OF_ROWS = frozenset(("type", "event", "message"))
+"""An object with one of these may be a row of another client's session; `refuse_foreign` knows those."""
 ROLE_COMES_FIRST = 80
 """Bytes of a row in which a transcript names the role: what has it there is no body over several lines, however damaged."""
 
@@ -36,11 +39,13 @@ def detect_format(source: Source, path: str) -> ModuleType:
         return amplifier if os.path.basename(path).startswith(OWN_NAME) else _tell_role_first(source)
     with source.open() as stream:
         for number, raw in zip(range(ROWS_LOOKED_AT), stream, strict=False):
+            if number == 0 and raw[:1] in _MARKS:
+                raw = _strip_mark(raw, path)
             try:
                 row = orjson.loads(raw)
             except ValueError:
                 if number == 0 and (raw[:1] == b"[" or (raw[:1] == b"{" and b'"role"' not in raw[:ROLE_COMES_FIRST])):
-                    found = _tell_whole(_read_whole(source))
+                    found = _tell_text(source, raw, next(stream, b""), path)
                     if found is not None:
                         return found
                 continue
@@ -48,8 +53,10 @@ def detect_format(source: Source, path: str) -> ModuleType:
                 # Before anything else: such a row lists what the turn wrote under `messages`, as a request body does.
                 tells_turns = True
                 continue
-            found = _tell_whole(row) if number == 0 else None
+            found = _tell_whole(row, path) if number == 0 else None
             if found is not None:
+                if found.NAME == "messages" and any(line.strip() for line in stream):
+                    _load_exports().refuse_several(path)
                 return found
             if not isinstance(row, dict):
                 continue
@@ -101,16 +108,49 @@ def _tell_row(row: object, path: str) -> ModuleType | None:
     return chat_log if is_chat_row(row) or is_foreign else None
 
 
-def _tell_whole(value: object) -> ModuleType | None:
-    """The format of a file that is one JSON value: a list of messages, or a request body."""
+def _tell_whole(value: object, path: str) -> ModuleType | None:
+    """The format of a file that is one JSON value: a list of messages, or a request body.
+
+    Raises DoctorError: it is an export that holds its messages somewhere inside.
+    """
     if isinstance(value, (dict, list)) and "role" not in value:
         from doctor.sources.formats import messages
 
         if messages.is_message_list(value):
             return messages
-        if _is_request(value):
+        first = value[0] if isinstance(value, list) and value else None
+        if _is_request(value) and not (isinstance(first, dict) and messages.is_message_list(first)):
             return _load_request()
+        if isinstance(value, list) or not value.keys() & _KEYS_OF_ROWS:
+            _load_exports().refuse_nested(value, path)
     return None
+
+
+def _tell_text(source: Source, first: bytes, second: bytes, path: str) -> ModuleType | None:
+    """The format of a file whose first line is no JSON value: one text over several lines perhaps.
+
+    Raises DoctorError: it is one with messages, but broken.
+    """
+    value = _read_whole(source)
+    found = _tell_whole(value, path)
+    if found is None and value is None and not os.path.basename(path).startswith(OWN_NAME):
+        starts_text = first.strip() == b"{" or (first[:1] == b"[" and not _is_object(second))
+        if starts_text:
+            _load_exports().refuse_broken(source.read(0, source.size), path)
+    return found
+
+
+def _is_object(raw: bytes) -> bool:
+    try:
+        return isinstance(orjson.loads(raw), dict)
+    except ValueError:
+        return False
+
+
+def _strip_mark(raw: bytes, path: str) -> bytes:
+    """A first line without its byte-order mark. Raises DoctorError: the mark is that of UTF-16."""
+    _load_exports().refuse_wide(raw, path)
+    return raw.removeprefix(b"\xef\xbb\xbf")
 
 
 def _has_role(raw: bytes) -> bool:
@@ -125,6 +165,12 @@ def _is_turn_event(row: dict[str, object]) -> bool:
     from doctor.sources.formats.chat_rows import find_turn_event
 
     return bool(find_turn_event(row))
+
+
+def _load_exports() -> ModuleType:
+    from doctor.sources.formats import exports
+
+    return exports
 
 
 def _load_request() -> ModuleType:
