@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from doctor.records import Record
 
@@ -61,6 +62,10 @@ MILLISECONDS, MICROSECONDS, NANOSECONDS = 1e11, 1e14, 1e17
 """From these numbers on an epoch time is no longer in seconds (the year 5138), milliseconds or microseconds."""
 
 
+FEWEST_REVERSED = 4
+"""Rows with a time from which on their reverse order is a habit and no accident."""
+
+
 class RowNote(Record):
     """`time` in seconds since the epoch, None where there is none that can be read; `stamp` as it was written; `spelling`: iso, naive
     (without a zone), s, ms, us, ns, bad, or "" for a row without time. `author` is that of a user row. `marks`: a sum of the above."""
@@ -90,15 +95,25 @@ class Notes(Record):
     events: list[tuple[int, dict[str, Any]]]
 
 
+def is_newest_first(times: Sequence[float | None]) -> bool:
+    """Whether a conversation is kept in reverse, as APIs hand it out: no row is newer than the one before it. A few may be chance."""
+    known = [time for time in times if time is not None]
+    return len(known) >= FEWEST_REVERSED and known[0] > known[-1] and all(one >= other for one, other in pairwise(known))
+
+
 def order_threads(notes: Sequence[RowNote]) -> dict[str, list[int]]:
-    """Message indexes by thread, each in the order of time; a row without a time stays behind its neighbour in the file."""
+    """Message indexes by thread, each in the order of time; a row without a time stays behind its neighbour in the file. Of rows with one
+    time the file decides, read from its end where it is kept newest first."""
     threads: dict[str, list[tuple[float, int]]] = {}
     latest: dict[str, float] = {}
     for index, note in enumerate(notes):
         time = note.time if note.time is not None else latest.get(note.thread, 0.0)
         latest[note.thread] = time
         threads.setdefault(note.thread, []).append((time, index))
-    return {thread: [index for _, index in sorted(rows)] for thread, rows in threads.items()}
+    for rows in threads.values():
+        sign = -1 if is_newest_first([notes[index].time for _, index in rows]) else 1
+        rows.sort(key=lambda row: (row[0], sign * row[1]))
+    return {thread: [index for _, index in rows] for thread, rows in threads.items()}
 
 
 def read_note(row: Any, text: str = "") -> RowNote:

@@ -12,6 +12,7 @@ from doctor.conversations import (
     Conversation,
     group_answers,
     is_ambiguous,
+    is_at_end,
     is_closing,
     is_handed_over,
     list_failures,
@@ -40,7 +41,8 @@ class Answers(Record):
 
 
 class Count(Record):
-    """One stretch, counted: user messages that want a reply, groups of reply rows, errors in the place of a reply."""
+    """One stretch, counted: user messages that want a reply, groups of reply rows, errors in the place of a reply. `is_last`: the log ends
+    behind it."""
 
     turn: Turn
     prompts: tuple[int, ...]
@@ -172,9 +174,10 @@ def count_stretches(session: Session, conversation: Conversation) -> list[Count]
 
 
 def count_stretch(session: Session, conversation: Conversation, number: int) -> Count | None:
-    """None where counting says nothing: before the first user message, in a group, where a person or a version of a reply is involved."""
+    """None where counting says nothing: before the first user message, in a group, where a person or a version of a reply is involved, or
+    where the file has other rows in it than the times."""
     turn = conversation.turns[number]
-    if not turn.prompts or conversation.is_group or is_ambiguous(session, turn):
+    if not turn.prompts or conversation.is_group or number in conversation.doubtful or is_ambiguous(session, turn):
         return None
     answers = count_answers(session, conversation, turn)
     failures = list_failures(session, list_stretch(conversation, number))
@@ -183,7 +186,8 @@ def count_stretch(session: Session, conversation: Conversation, number: int) -> 
         copies = set(session.transcript.repeated_lines)
         prompts = tuple(index for index in prompts if session.transcript.messages[index].line not in copies)
         prompts = tuple(index for index in prompts if wants_reply(session, conversation, index))
-    return Count(turn, prompts, answers, tuple(failures), number == len(conversation.turns) - 1)
+    is_last = number == len(conversation.turns) - 1 and is_at_end(session, turn.prompts[-1])
+    return Count(turn, prompts, answers, tuple(failures), is_last)
 
 
 def count_answers(session: Session, conversation: Conversation, turn: Turn) -> tuple[tuple[int, ...], ...]:
