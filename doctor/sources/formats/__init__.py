@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from types import ModuleType
 
 import orjson
@@ -45,10 +46,10 @@ def detect_format(source: Source, path: str) -> ModuleType:
                 row = orjson.loads(raw)
             except ValueError:
                 if number == 0 and (raw[:1] == b"[" or (raw[:1] == b"{" and b'"role"' not in raw[:ROLE_COMES_FIRST])):
-                    found = _tell_text(source, raw, next(stream, b""), path)
+                    found = _tell_text(source, raw, path)
                     if found is not None:
                         return found
-                continue
+                row = _read_leniently(raw)
             if isinstance(row, dict) and ("type" in row or "event" in row) and _is_turn_event(row):
                 # Before anything else: such a row lists what the turn wrote under `messages`, as a request body does.
                 tells_turns = True
@@ -85,13 +86,10 @@ def _tell_role_first(source: Source) -> ModuleType:
 
     with source.open() as stream:
         raw = stream.readline(LONGEST_FIRST_ROW)
-        if not any(key in raw for key in TIME_SIGNS):
+        if not any(key in raw for key in TIME_SIGNS) and raw.rstrip().endswith(b"}"):
             return amplifier
-        try:
-            row = orjson.loads(raw)
-        except ValueError:
-            return amplifier
-        rows = [raw, *(line for _, line in zip(range(ROWS_LOOKED_AT), stream, strict=False))]
+        rows = [raw, *islice(stream, ROWS_LOOKED_AT)]
+    row = next((row for row in map(_read_leniently, rows) if isinstance(row, dict)), {})
     # Old files of Amplifier have a time beside the role, too, but no id: their calls give them away.
     is_own = ("id" not in row) and any(sign in line for line in rows for sign in OWN_SIGNS)
     return amplifier if is_own else _tell_row(row, "") or amplifier
@@ -126,7 +124,7 @@ def _tell_whole(value: object, path: str) -> ModuleType | None:
     return None
 
 
-def _tell_text(source: Source, first: bytes, second: bytes, path: str) -> ModuleType | None:
+def _tell_text(source: Source, first: bytes, path: str) -> ModuleType | None:
     """The format of a file whose first line is no JSON value: one text over several lines perhaps.
 
     Raises DoctorError: it is one with messages, but broken.
@@ -134,17 +132,20 @@ def _tell_text(source: Source, first: bytes, second: bytes, path: str) -> Module
     value = _read_whole(source)
     found = _tell_whole(value, path)
     if found is None and value is None and not os.path.basename(path).startswith(OWN_NAME):
-        starts_text = first.strip() == b"{" or (first[:1] == b"[" and not _is_object(second))
-        if starts_text:
+        with source.open() as stream:
+            second = [*islice(stream, 1, 2), b""][0]
+        if first.strip() == b"{" or (first[:1] == b"[" and not isinstance(_read_leniently(second), dict)):
             _load_exports().refuse_broken(source.read(0, source.size), path)
     return found
 
 
-def _is_object(raw: bytes) -> bool:
+def _read_leniently(raw: bytes) -> object:
+    """The value of a line that the fast parser refuses: half a character or a byte that is no UTF-8 says nothing against its form.
+    None when it is no JSON."""
     try:
-        return isinstance(orjson.loads(raw), dict)
+        return orjson.loads(raw)
     except ValueError:
-        return False
+        return _load_request().parse_body(raw)
 
 
 def _strip_mark(raw: bytes, path: str) -> bytes:
@@ -154,10 +155,7 @@ def _strip_mark(raw: bytes, path: str) -> bytes:
 
 
 def _has_role(raw: bytes) -> bool:
-    try:
-        row = orjson.loads(raw) if b'"role"' in raw else None
-    except ValueError:
-        return False
+    row = _read_leniently(raw) if b'"role"' in raw else None
     return isinstance(row, dict) and "role" in row
 
 

@@ -54,7 +54,7 @@ def test_what_is_refused(data: str | bytes, said: str) -> None:
         (LIST + "\n\n", "chat.json", "messages"),
         ("[]", "chat.json", "messages"),
         ('{"messages": "x", "messages": ' + LIST + "}", "chat.json", "messages"),
-        ("[\n" + json.dumps(ROWS[0]) + "\n", "transcript.jsonl", "amplifier"),
+        ('[\n{"role": "user", "content": "hi"}\n', "transcript.jsonl", "amplifier"),
         ("[garbage\n" + json.dumps({"role": "user", "content": "hi"}) + "\n", "copy.jsonl", "amplifier"),
         ('{"role": "user", "content": "cut', "copy.jsonl", "amplifier"),
     ],
