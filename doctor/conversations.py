@@ -31,7 +31,8 @@ class Conversation(Record):
     are the stretches that they fall into.
 
     `is_group`: several people write in it, and not each message is for the assistant. `is_reversed`: the file keeps it newest first.
-    `doubtful`: numbers of the turns that have other rows by the order of the file than by their times.
+    `doubtful`: numbers of the turns that have other rows by the order of the file than by their times. `has_person`: somebody may have
+    taken over from the model.
     """
 
     thread: str
@@ -41,6 +42,7 @@ class Conversation(Record):
     is_group: bool
     is_reversed: bool = False
     doubtful: frozenset[int] = frozenset()
+    has_person: bool = True
 
 
 def list_conversations(session: Session) -> tuple[Conversation, ...]:
@@ -56,7 +58,8 @@ def list_conversations(session: Session) -> tuple[Conversation, ...]:
         place = {index: number for number, index in enumerate(order)}
         is_reversed = is_newest_first([notes.rows[index].time for index in sorted(order)])
         doubtful = frozenset() if is_reversed else find_doubtful(order, [find_start(place, turn) for turn in turns])
-        found.append(Conversation(thread, tuple(order), place, turns, len(authors) > 1, is_reversed, doubtful))
+        has_person = any(notes.rows[index].marks & (HANDOVER | HUMAN) for index in order)
+        found.append(Conversation(thread, tuple(order), place, turns, len(authors) > 1, is_reversed, doubtful, has_person))
     return tuple(found)
 
 
@@ -100,6 +103,8 @@ def is_ambiguous(session: Session, turn: Turn) -> bool:
 
 def is_handed_over(session: Session, conversation: Conversation, prompt: int) -> bool:
     """Whether a person had taken over before a user message, and no model has spoken since."""
+    if not conversation.has_person:
+        return False
     for index in reversed(conversation.order[: conversation.place[prompt] + 1]):
         marks = session.note(index).marks
         if marks & (HANDOVER | HUMAN):

@@ -25,6 +25,9 @@ from doctor.notes import BRANCH, HUMAN, TREE
 from doctor.records import Record
 from doctor.session import Session
 
+MOST_OF_A_TURN = 100
+"""User messages with one turn id; with more of them it is the id of something else, such as the conversation."""
+
 
 class Answers(Record):
     """What the links of one conversation say. Indexes are those of messages.
@@ -60,11 +63,12 @@ def read_answers(session: Session, conversation: Conversation) -> Answers:
     by_turn: dict[str, list[int]] = {}
     for index in prompts:
         by_turn.setdefault(session.note(index).turn, []).append(index)
+    by_turn = {turn: found for turn, found in by_turn.items() if len(found) <= MOST_OF_A_TURN}
     is_tree = any(session.note(index).marks & TREE for index in prompts)
-    triggers, contexts = _read_turn_events(session, ids)
+    triggers, contexts = _read_turn_events(session, conversation, ids)
     links: dict[int, list[int]] = {}
     failed: dict[int, int] = {}
-    taken_up: set[int] = set()
+    furthest = -1
     unlinked: set[int] = set()
     wanted = set(prompts)
     for index in conversation.order:
@@ -82,24 +86,28 @@ def read_answers(session: Session, conversation: Conversation) -> Answers:
         for target in targets:
             links.setdefault(target, []).append(index)
         context = contexts.get(index, ids.get(note.context, -1))
-        if context >= 0:
-            taken_up.update(prompt for prompt in prompts if place[prompt] <= place.get(context, -1))
+        furthest = max(furthest, place.get(context, -1))
         if not targets:
             unlinked.add(index)
+    taken_up = [prompt for prompt in prompts if place[prompt] <= furthest]
     return Answers(
         {target: tuple(found) for target, found in links.items()}, frozenset(taken_up), failed, frozenset(unlinked), bool(links or taken_up)
     )
 
 
-def _read_turn_events(session: Session, ids: dict[str, int]) -> tuple[dict[int, list[int]], dict[int, int]]:
+def _read_turn_events(session: Session, conversation: Conversation, ids: dict[str, int]) -> tuple[dict[int, list[int]], dict[int, int]]:
     """What the events say of each reply: the messages that its turn answers, and the last one that it saw."""
     triggers: dict[int, list[int]] = {}
     contexts: dict[int, int] = {}
     by_turn: dict[str, list[int]] = {}
-    for index, message in session.messages():
-        if message.kind in ("reply", "failure") and session.note(index).turn:
+    log = session.events
+    if log is None or not log.turns:
+        return triggers, contexts
+    for index in conversation.order:
+        if session.transcript.messages[index].kind in ("reply", "failure") and session.note(index).turn:
             by_turn.setdefault(session.note(index).turn, []).append(index)
-    for turn in session.events.turns if session.events is not None else ():
+    known = log.turns_of_thread
+    for turn in (*known.get(conversation.thread, ()), *known.get("", ())) if conversation.thread else log.turns:
         written = [ids[one] for one in turn.messages if one in ids] or by_turn.get(turn.turn, [])
         for index in written:
             triggers.setdefault(index, []).extend(ids[one] for one in turn.triggers if one in ids)
