@@ -6,10 +6,11 @@ Who answers whom is in `doctor.replies`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
 
 from doctor.model import Turn, split_turns
-from doctor.notes import BRANCH, FAILED, HANDOVER, HUMAN, RowNote, write_clock
+from doctor.notes import BRANCH, FAILED, HANDOVER, HUMAN, RowNote, is_newest_first, write_clock
 from doctor.records import Record
 from doctor.session import Session
 
@@ -29,7 +30,9 @@ class Conversation(Record):
     """One thread of a transcript: `order` are its message indexes by (time, file order), `place` says where in it each of them is, `turns`
     are the stretches that they fall into.
 
-    `is_group`: several people write in it, and not each message is for the assistant.
+    `is_group`: several people write in it, and not each message is for the assistant. `is_reversed`: the file keeps it newest first.
+    `doubtful`: numbers of the turns that have other rows by the order of the file than by their times. `has_person`: somebody may have
+    taken over from the model.
     """
 
     thread: str
@@ -37,6 +40,9 @@ class Conversation(Record):
     place: dict[int, int]
     turns: tuple[Turn, ...]
     is_group: bool
+    is_reversed: bool = False
+    doubtful: frozenset[int] = frozenset()
+    has_person: bool = True
 
 
 def list_conversations(session: Session) -> tuple[Conversation, ...]:
@@ -49,8 +55,24 @@ def list_conversations(session: Session) -> tuple[Conversation, ...]:
     for thread, order in notes.threads.items():
         turns = split_turns((index, messages[index]) for index in order)
         authors = {notes.rows[index].author for turn in turns for index in turn.prompts} - {""}
-        found.append(Conversation(thread, tuple(order), {index: number for number, index in enumerate(order)}, turns, len(authors) > 1))
+        place = {index: number for number, index in enumerate(order)}
+        is_reversed = is_newest_first([notes.rows[index].time for index in sorted(order)])
+        doubtful = frozenset() if is_reversed else find_doubtful(order, [find_start(place, turn) for turn in turns])
+        has_person = any(notes.rows[index].marks & (HANDOVER | HUMAN) for index in order)
+        found.append(Conversation(thread, tuple(order), place, turns, len(authors) > 1, is_reversed, doubtful, has_person))
     return tuple(found)
+
+
+def find_doubtful(order: Sequence[int], starts: Sequence[int]) -> frozenset[int]:
+    """Which stretches of an order by time, beginning at `starts`, are no stretches of the file: a clock that is slow by a moment moves a
+    reply before its question."""
+    if all(one < other for one, other in pairwise(order)):
+        return frozenset()
+    # A cut is sound where all rows before it stand before all rows behind it in the file, too: where those are the first of all.
+    ranked = {index: rank for rank, index in enumerate(sorted(order))}
+    highest = [-1, *accumulate((ranked[index] for index in order), max)]
+    is_sound = [highest[start] == start - 1 for start in (*starts, len(order))]
+    return frozenset(number for number in range(len(starts)) if not (is_sound[number] and is_sound[number + 1]))
 
 
 def list_between(conversation: Conversation, first: int, second: int) -> tuple[int, ...]:
@@ -58,10 +80,13 @@ def list_between(conversation: Conversation, first: int, second: int) -> tuple[i
     return conversation.order[conversation.place[first] + 1 : conversation.place[second]]
 
 
+def find_start(place: Mapping[int, int], turn: Turn) -> int:
+    return min(place[index] for index in (*turn.prompts, *turn.calls, *turn.replies))
+
+
 def list_stretch(conversation: Conversation, number: int) -> tuple[int, ...]:
     """All rows from the first message of a turn up to the next turn: with the receipts and errors that turns leave out."""
-    turn = conversation.turns[number]
-    first = min(conversation.place[index] for index in (*turn.prompts, *turn.calls, *turn.replies))
+    first = find_start(conversation.place, conversation.turns[number])
     following = conversation.turns[number + 1].prompts[:1] if number + 1 < len(conversation.turns) else ()
     return conversation.order[first : conversation.place[following[0]] if following else None]
 
@@ -78,6 +103,8 @@ def is_ambiguous(session: Session, turn: Turn) -> bool:
 
 def is_handed_over(session: Session, conversation: Conversation, prompt: int) -> bool:
     """Whether a person had taken over before a user message, and no model has spoken since."""
+    if not conversation.has_person:
+        return False
     for index in reversed(conversation.order[: conversation.place[prompt] + 1]):
         marks = session.note(index).marks
         if marks & (HANDOVER | HUMAN):
@@ -108,6 +135,12 @@ def _belongs_together(session: Session, conversation: Conversation, first: int, 
         return True
     gap = measure_gap(one, other)
     return gap is not None and gap <= SAME_TURN_SECONDS
+
+
+def is_at_end(session: Session, prompt: int) -> bool:
+    """Whether the file ends behind a user message, as far as it can be read: a line that can't be may hold the reply."""
+    line = session.transcript.messages[prompt].line
+    return not any(problem.line > line for problem in session.transcript.line_problems)
 
 
 def measure_gap(one: RowNote, other: RowNote) -> float | None:
@@ -145,7 +178,8 @@ class Tail(Record):
 def find_tail(session: Session, conversation: Conversation) -> Tail | None:
     """None where the conversation ends with a user message, or with calls. The order of the file counts: it is what would be sent."""
     messages = session.transcript.messages
-    rows = [index for index in sorted(conversation.order) if messages[index].kind in ("prompt", "reply", "call", "failure")]
+    order = conversation.order if conversation.is_reversed else sorted(conversation.order)
+    rows = [index for index in order if messages[index].kind in ("prompt", "reply", "call", "failure")]
     failures: list[int] = []
     replies: list[int] = []
     prompts: list[int] = []

@@ -194,6 +194,7 @@ class EventLog:
         "source",
         "steered",
         "turns",
+        "turns_of_thread",
         "unit",
         "unnamed",
     )  # fmt: skip
@@ -219,6 +220,8 @@ class EventLog:
         """hash() of each text steered in while a tool ran: user rows that are no prompts."""
         self.turns: tuple[TurnRecord, ...] = ()
         """For logs that give their turns ids and say what each of them answers."""
+        self.turns_of_thread: dict[str, list[TurnRecord]] = {}
+        """The same by their conversation, "" for those of which it is not known."""
         self.unit = "events"
         """What its lines are called: `rows` where the transcript itself tells of its turns."""
         self.last_time = ""

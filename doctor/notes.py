@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from doctor.records import Record
 
@@ -47,7 +48,7 @@ _TELLING = frozenset((
     "isError", "proactive", "scheduled", "greeting",
 ))  # fmt: skip
 _DIGITS = ("4", "5")
-_ROLES = frozenset(("user", "assistant", "system", "tool"))
+_ROLES = ("user", "assistant", "system", "tool")  # no set: what a row names its role may be anything, a list too
 _HANDOVER = r"(?i)\b(?:hand(?:ed|ing)?[ _-]?(?:over|off)|take[ _-]?over|taken over|escalated to|transferred to|live agent|human agent)"
 _ERROR_OF_SYSTEM = (
     r"(?i)^\W*(?:[\w-]+ ){0,2}(?:error|exception)(?:\s*[:(\d]|\s*$| occurred| while)|^\W*[\w-]+ \([45]\d\d\)|^\W*[45]\d\d\b|"
@@ -55,8 +56,14 @@ _ERROR_OF_SYSTEM = (
 )
 _ERROR_OF_ASSISTANT = r"(?i)^\W*(?:(?:[\w-]+ )?error\W{0,3}\(?[45]\d\d\b|[\w-]+ \([45]\d\d\):|[45]\d\d(?::| \{))"
 _FAILURES = ("error", "failed", "errored", "failure")
+EARLIEST, LATEST = 1e8, 253_370_764_800.0
+"""Before 1973 it is no time at all: a counter, a duration, a clock that was never set (Go writes the year 1). Behind 9998 calendars end."""
 MILLISECONDS, MICROSECONDS, NANOSECONDS = 1e11, 1e14, 1e17
 """From these numbers on an epoch time is no longer in seconds (the year 5138), milliseconds or microseconds."""
+
+
+FEWEST_REVERSED = 4
+"""Rows with a time from which on their reverse order is a habit and no accident."""
 
 
 class RowNote(Record):
@@ -88,15 +95,25 @@ class Notes(Record):
     events: list[tuple[int, dict[str, Any]]]
 
 
+def is_newest_first(times: Sequence[float | None]) -> bool:
+    """Whether a conversation is kept in reverse, as APIs hand it out: no row is newer than the one before it. A few may be chance."""
+    known = [time for time in times if time is not None]
+    return len(known) >= FEWEST_REVERSED and known[0] > known[-1] and all(one >= other for one, other in pairwise(known))
+
+
 def order_threads(notes: Sequence[RowNote]) -> dict[str, list[int]]:
-    """Message indexes by thread, each in the order of time; a row without a time stays behind its neighbour in the file."""
+    """Message indexes by thread, each in the order of time; a row without a time stays behind its neighbour in the file. Of rows with one
+    time the file decides, read from its end where it is kept newest first."""
     threads: dict[str, list[tuple[float, int]]] = {}
     latest: dict[str, float] = {}
     for index, note in enumerate(notes):
         time = note.time if note.time is not None else latest.get(note.thread, 0.0)
         latest[note.thread] = time
         threads.setdefault(note.thread, []).append((time, index))
-    return {thread: [index for _, index in sorted(rows)] for thread, rows in threads.items()}
+    for rows in threads.values():
+        sign = -1 if is_newest_first([notes[index].time for _, index in rows]) else 1
+        rows.sort(key=lambda row: (row[0], sign * row[1]))
+    return {thread: [index for _, index in rows] for thread, rows in threads.items()}
 
 
 def read_note(row: Any, text: str = "") -> RowNote:
@@ -142,31 +159,52 @@ def read_row_time(row: Mapping[str, Any]) -> tuple[float | None, str, str]:
 
 
 def read_time(value: Any) -> tuple[float | None, str]:
-    """(seconds since the epoch, spelling) of an ISO text or an epoch number, which may come as digits in a text. Naive times count as
-    UTC; the unit of a number is told by its size."""
+    """(seconds since the epoch, spelling) of an ISO text, a date in English words (RFC 2822, JavaScript's `toString`) or an epoch number,
+    which may come as digits in a text. Naive times count as UTC; the unit of a number is told by its size."""
     if isinstance(value, str) and re.fullmatch(r"\s*\d{9,19}(?:\.\d+)?\s*", value):
         value = float(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return _read_number(float(value))
+        return _read_number(value)
     if not isinstance(value, str):
         return None, "bad"
     try:
         moment = datetime.fromisoformat(value.strip())
     except ValueError:
+        worded = _read_words(value.strip())
+        if worded is None:
+            return None, "bad"
+        moment = worded
+    if moment.tzinfo is None and ":" not in value:
         return None, "bad"
-    if moment.tzinfo is None:
-        return (moment.replace(tzinfo=UTC).timestamp(), "naive") if ":" in value else (None, "bad")
-    return moment.timestamp(), "iso"
+    seconds = (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
+    if not EARLIEST <= seconds < LATEST:
+        return None, "bad"
+    return seconds, "iso" if moment.tzinfo is not None else "naive"
+
+
+def _read_words(text: str) -> datetime | None:
+    """A date that names its zone behind a space (`2026-01-01 07:00:03 +0000 UTC`), or that is written in English words."""
+    try:
+        zoned = re.fullmatch(r"(\d{4}-\d\d-\d\d[ T][\d:.]+)\s*([+-]\d\d:?\d\d)?\s*(UTC|GMT|Z)?", text)
+        if zoned is not None and (zoned[2] or zoned[3]):
+            return datetime.fromisoformat(zoned[1] + (zoned[2] or "+00:00"))
+        if not re.search(r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)", text[:40]):
+            return None
+        from email.utils import parsedate_to_datetime
+
+        script = re.match(r"\w{3} (\w{3}) (\d\d?) (\d{4}) ([\d:]+) (?:GMT|UTC)([+-]\d{4})", text)
+        return parsedate_to_datetime(f"{script[2]} {script[1]} {script[3]} {script[4]} {script[5]}" if script is not None else text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
 
 
 def _read_number(number: float) -> tuple[float | None, str]:
-    if not 1e8 <= number < 1e19:
-        # Before 1973, or no time at all: a counter, a duration, a clock that was never set.
+    if not EARLIEST <= number < 1e19:
         return None, "bad"
     for limit, unit, spelling in ((NANOSECONDS, 1e9, "ns"), (MICROSECONDS, 1e6, "us"), (MILLISECONDS, 1e3, "ms")):
         if number >= limit:
             return number / unit, spelling
-    return number, "s"
+    return float(number), "s"
 
 
 def write_time(seconds: float) -> str:
@@ -210,7 +248,8 @@ def find_marks(row: Mapping[str, Any], text: str) -> int:
         marks |= BRANCH
     if any(re.search(_HANDOVER, origin) for origin in origins) or (role == "system" and re.search(_HANDOVER, text[:400])):
         marks |= HANDOVER
-    if role in _PERSONS or (role == "assistant" and (_PERSONS | {"human"}).intersection(map(_name_speaker, map(row.get, _SPEAKERS)))):
+    speakers = {_name_speaker(row.get(key)) for key in _SPEAKERS} if role == "assistant" else {_name_speaker(role)}
+    if speakers & (_PERSONS if role != "assistant" else _PERSONS | {"human"}):
         marks |= HUMAN
     if role != "user" and _is_failure(row, role, status, text):
         marks |= FAILED

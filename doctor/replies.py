@@ -12,6 +12,7 @@ from doctor.conversations import (
     Conversation,
     group_answers,
     is_ambiguous,
+    is_at_end,
     is_closing,
     is_handed_over,
     list_failures,
@@ -23,6 +24,9 @@ from doctor.model import Turn
 from doctor.notes import BRANCH, HUMAN, TREE
 from doctor.records import Record
 from doctor.session import Session
+
+MOST_OF_A_TURN = 100
+"""User messages with one turn id; with more of them it is the id of something else, such as the conversation."""
 
 
 class Answers(Record):
@@ -40,7 +44,8 @@ class Answers(Record):
 
 
 class Count(Record):
-    """One stretch, counted: user messages that want a reply, groups of reply rows, errors in the place of a reply."""
+    """One stretch, counted: user messages that want a reply, groups of reply rows, errors in the place of a reply. `is_last`: the log ends
+    behind it."""
 
     turn: Turn
     prompts: tuple[int, ...]
@@ -58,11 +63,12 @@ def read_answers(session: Session, conversation: Conversation) -> Answers:
     by_turn: dict[str, list[int]] = {}
     for index in prompts:
         by_turn.setdefault(session.note(index).turn, []).append(index)
+    by_turn = {turn: found for turn, found in by_turn.items() if len(found) <= MOST_OF_A_TURN}
     is_tree = any(session.note(index).marks & TREE for index in prompts)
-    triggers, contexts = _read_turn_events(session, ids)
+    triggers, contexts = _read_turn_events(session, conversation, ids)
     links: dict[int, list[int]] = {}
     failed: dict[int, int] = {}
-    taken_up: set[int] = set()
+    furthest = -1
     unlinked: set[int] = set()
     wanted = set(prompts)
     for index in conversation.order:
@@ -80,24 +86,28 @@ def read_answers(session: Session, conversation: Conversation) -> Answers:
         for target in targets:
             links.setdefault(target, []).append(index)
         context = contexts.get(index, ids.get(note.context, -1))
-        if context >= 0:
-            taken_up.update(prompt for prompt in prompts if place[prompt] <= place.get(context, -1))
+        furthest = max(furthest, place.get(context, -1))
         if not targets:
             unlinked.add(index)
+    taken_up = [prompt for prompt in prompts if place[prompt] <= furthest]
     return Answers(
         {target: tuple(found) for target, found in links.items()}, frozenset(taken_up), failed, frozenset(unlinked), bool(links or taken_up)
     )
 
 
-def _read_turn_events(session: Session, ids: dict[str, int]) -> tuple[dict[int, list[int]], dict[int, int]]:
+def _read_turn_events(session: Session, conversation: Conversation, ids: dict[str, int]) -> tuple[dict[int, list[int]], dict[int, int]]:
     """What the events say of each reply: the messages that its turn answers, and the last one that it saw."""
     triggers: dict[int, list[int]] = {}
     contexts: dict[int, int] = {}
     by_turn: dict[str, list[int]] = {}
-    for index, message in session.messages():
-        if message.kind in ("reply", "failure") and session.note(index).turn:
+    log = session.events
+    if log is None or not log.turns:
+        return triggers, contexts
+    for index in conversation.order:
+        if session.transcript.messages[index].kind in ("reply", "failure") and session.note(index).turn:
             by_turn.setdefault(session.note(index).turn, []).append(index)
-    for turn in session.events.turns if session.events is not None else ():
+    known = log.turns_of_thread
+    for turn in (*known.get(conversation.thread, ()), *known.get("", ())) if conversation.thread else log.turns:
         written = [ids[one] for one in turn.messages if one in ids] or by_turn.get(turn.turn, [])
         for index in written:
             triggers.setdefault(index, []).extend(ids[one] for one in turn.triggers if one in ids)
@@ -172,9 +182,10 @@ def count_stretches(session: Session, conversation: Conversation) -> list[Count]
 
 
 def count_stretch(session: Session, conversation: Conversation, number: int) -> Count | None:
-    """None where counting says nothing: before the first user message, in a group, where a person or a version of a reply is involved."""
+    """None where counting says nothing: before the first user message, in a group, where a person or a version of a reply is involved, or
+    where the file has other rows in it than the times."""
     turn = conversation.turns[number]
-    if not turn.prompts or conversation.is_group or is_ambiguous(session, turn):
+    if not turn.prompts or conversation.is_group or number in conversation.doubtful or is_ambiguous(session, turn):
         return None
     answers = count_answers(session, conversation, turn)
     failures = list_failures(session, list_stretch(conversation, number))
@@ -183,7 +194,8 @@ def count_stretch(session: Session, conversation: Conversation, number: int) -> 
         copies = set(session.transcript.repeated_lines)
         prompts = tuple(index for index in prompts if session.transcript.messages[index].line not in copies)
         prompts = tuple(index for index in prompts if wants_reply(session, conversation, index))
-    return Count(turn, prompts, answers, tuple(failures), number == len(conversation.turns) - 1)
+    is_last = number == len(conversation.turns) - 1 and is_at_end(session, turn.prompts[-1])
+    return Count(turn, prompts, answers, tuple(failures), is_last)
 
 
 def count_answers(session: Session, conversation: Conversation, turn: Turn) -> tuple[tuple[int, ...], ...]:

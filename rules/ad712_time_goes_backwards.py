@@ -8,7 +8,7 @@ Two writers, a clock that was set back, a row that is stored at its end and stam
 
 ## How it is fixed
 It is only reported. The doctor judges who answers whom in the order of time. A last user message that is older than the reply before it is
-how a view for sending looks (`fix -o`), and only information.
+how a view for sending looks (`fix -o`), and only information. So is a log that is kept newest first throughout, as many APIs hand it out.
 """
 
 from __future__ import annotations
@@ -39,8 +39,18 @@ def find_backward_times(session: Session) -> Iterator[Finding]:
             found.setdefault(note.thread, []).append((before, index))
         else:
             newest[note.thread] = index
+    if not found:
+        return
+    from doctor.rulekit import conversations
+
+    kept = {one.thread: one for one in conversations.list_conversations(session)}
     for thread, pairs in found.items():
-        yield describe(session, pairs, thread)
+        if kept[thread].is_reversed:
+            before, after = (messages[index].line for index in pairs[0])
+            text = "the log is kept newest first" + (f" in {thread}" if thread and len(kept) > 1 else "") + ": it is judged from its end"
+            yield Finding(after, text, None, (Related(before, "newer"), Related(after, "older")), at_most=Severity.INFO)
+        else:
+            yield describe(session, pairs, thread)
 
 
 def describe(session: Session, pairs: list[tuple[int, int]], thread: str) -> Finding:

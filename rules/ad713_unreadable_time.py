@@ -8,7 +8,8 @@ A clock time without a date, a text in the words of a locale, a time without a z
 
 ## How it is fixed
 It is only reported. A row whose time can't be read stays behind its neighbour in the file; a time without a zone counts as UTC. Where no
-row has a zone, that is information: their order is sound all the same, except where the clock changed.
+row has a zone, that is information: their order is sound all the same, except where the clock changed. So it is where no time at all can be
+read: the platform has a spelling of its own, and the order of the file is taken.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ FIRST = examples.chat(0, "m1", "user", "hi")
 BAD = FIRST + examples.chat(1, "m2", "assistant", "hello").replace("2026-01-02T03:00:01.000+00:00", "three o'clock")
 GOOD = FIRST + examples.chat(1, "m2", "assistant", "hello")
 MOST_NAMED = 6
+FEWEST = 2
+"""Rows from which on the same unknown spelling of the time is a platform's habit."""
 
 
 @rule(code="AD713", name="unreadable-time", severity=Severity.WARNING, bad=BAD, good=GOOD)
@@ -35,7 +38,14 @@ def find_unreadable_time(session: Session) -> Iterator[Finding]:
     naive = [index for index, spelling in enumerate(spellings) if spelling == "naive"]
     missing = [index for index, spelling in enumerate(spellings) if not spelling]
     if bad:
-        yield describe(session, bad, f"the time {session.note(bad[0]).stamp!r} can't be read", None)
+        is_habit = len(bad) >= FEWEST and not any(spelling not in ("", "bad") for spelling in spellings)
+        text = f"the time {session.note(bad[0]).stamp!r} can't be read"
+        yield describe(
+            session,
+            bad,
+            f"{text}, nor any other: the order of the file is taken" if is_habit else text,
+            Severity.INFO if is_habit else None,
+        )
     if naive and any(spelling not in ("", "bad", "naive") for spelling in spellings):
         yield describe(session, naive, "the time has no zone, and others of this log have one", None)
     elif naive:

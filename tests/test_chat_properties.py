@@ -20,6 +20,9 @@ from tests.support.cases import NOW
 RULES = load_rules()
 START = 1767250800.0
 TEXTS = ("Rain.", "Run 47bf3703 is at step 3/40.", "It is at step 1/40.", "thanks", "", "Error: 400 Overloaded", "?")
+ODD = st.sampled_from([None, 5, True, [], {}, ["x"], {"type": "human"}, {"id": []}, [None], "error"])
+"""Whatever a platform may have put where another one has a word."""
+ODD_TIMES = ("never", None, "0001-01-01T00:00:00Z", "9999-12-31T23:59:59-14:00", 10**30, -1, [], {"created": []})
 IDS = st.sampled_from([f"m{number}" for number in range(8)])
 
 
@@ -42,7 +45,9 @@ def rich_rows(draw: st.DrawFn) -> list[dict[str, Any]]:
         row |= draw(st.fixed_dictionaries({}, optional={
             "replyTo": st.one_of(IDS, st.lists(IDS, max_size=2)), "turnId": st.sampled_from(["t1", "t2"]), "contextThrough": IDS,
             "threadId": st.sampled_from(["a", "b"]), "id": IDS, "deleted": st.booleans(), "source": st.sampled_from(["loop", "human"]),
-            "timestamp": st.sampled_from([START + 5, "2026-01-01T07:00:09Z", "2026-01-01 07:00:11", "never", None, 1767250807000]),
+            "timestamp": st.sampled_from([START + 5, "2026-01-01T07:00:09Z", "2026-01-01 07:00:11", 1767250807000, *ODD_TIMES]),
+            "status": ODD, "author": ODD, "role": st.one_of(st.sampled_from(["user", "assistant"]), ODD),
+            "content": st.one_of(st.just("hi"), ODD),
         }))  # fmt: skip
         rows.append(row)
         if draw(st.booleans()):

@@ -24,6 +24,17 @@ MOMENT = 1767250803.5  # 2026-01-01T07:00:03.5Z
         ("1767250803500", MOMENT, "ms"),
         (1767250803500000, MOMENT, "us"),
         (1767250803500000000, MOMENT, "ns"),
+        ("Thu, 01 Jan 2026 07:00:03 GMT", MOMENT - 0.5, "iso"),
+        ("Thu Jan 01 2026 08:00:03 GMT+0100 (Central European Standard Time)", MOMENT - 0.5, "iso"),
+        ("2026-01-01 08:00:03.5 +0100 CET", None, "bad"),
+        ("2026-01-01 07:00:03.5 +0000 UTC", MOMENT, "iso"),
+        ("2026-01-01 07:00:03.5 UTC", MOMENT, "iso"),
+        ("01/01/2026, 07:00:03", None, "bad"),
+        ("0001-01-01T00:00:00Z", None, "bad"),
+        ("0001-01-01T00:00:00+14:00", None, "bad"),
+        ("9999-12-31T23:59:59-14:00", None, "bad"),
+        ("1970-01-01T00:00:00Z", None, "bad"),
+        (10**400, None, "bad"),
         ("06:46:33", None, "bad"),
         ("yesterday", None, "bad"),
         ("2026-01-01", None, "bad"),
@@ -37,6 +48,13 @@ def test_times(value: Any, seconds: float | None, spelling: str) -> None:
     found = read_time(value)
     assert found[1] == spelling
     assert found[0] == pytest.approx(seconds, abs=1e-3) if seconds is not None else found[0] is None
+
+
+@pytest.mark.parametrize("value", [{}, [], ["user"], {"type": "human"}, 5, None, True])
+@pytest.mark.parametrize("key", ["role", "status", "type", "source", "author", "error", "deleted", "replyTo", "turnId", "threadId"])
+def test_any_value_may_stand_anywhere(key: str, value: Any) -> None:
+    assert read_note({"id": "m", "role": "assistant", "timestamp": MOMENT, key: value}).time == MOMENT
+    assert read_note({"id": "m", "role": "assistant", "timestamp": MOMENT, key: value, "turnId": "t"}).turn == "t"
 
 
 @pytest.mark.parametrize("key", ["timestamp", "createdAt", "created_at", "ts", "time"])

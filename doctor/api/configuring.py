@@ -15,7 +15,7 @@ from doctor.analysis.registry import load_rules
 from doctor.api.reading import STDIN
 from doctor.errors import DoctorError
 from doctor.findings import FileReport, Severity
-from doctor.settings.baselines import Baseline, apply_baseline, choose_lowest, count_entries, parse_baseline
+from doctor.settings.baselines import Baseline, apply_baseline, choose_lowest, count_entries, count_known, parse_baseline
 from doctor.settings.choosing import Choice
 from doctor.settings.judging import judge_settings
 from doctor.settings.model import Settings, Tuning
@@ -85,6 +85,8 @@ class Course:
         self.baseline = baseline
         self.accepted = 0
         """How many findings the baseline has accepted."""
+        self._known = 0
+        """As many, and those that it has although they need no acceptance in this run."""
         self._force_exclude = force_exclude
         self._choice = Choice(settings)
         self._counts = count_entries(baseline.entries) if baseline is not None else Counter()
@@ -138,7 +140,9 @@ class Course:
             return file
         file = apply_baseline(file, self.baseline, self.lowest, self._counts)
         self.accepted += len(file.accepted)
-        self._looked_at.add(self.baseline.locate(file.path))
+        place = self.baseline.locate(file.path)
+        self._known += count_known(file, place, self._counts)
+        self._looked_at.add(place)
         return file
 
     def list_idle(self) -> list[str]:
@@ -152,4 +156,4 @@ class Course:
             return 0
         known = set(codes)
         entries = (entry for entry in self.baseline.entries if entry.path in self._looked_at and entry.code in known)
-        return sum(entry.count for entry in entries) - self.accepted
+        return max(0, sum(entry.count for entry in entries) - self._known)

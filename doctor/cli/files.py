@@ -45,7 +45,8 @@ class ReportFile:
         self.target = os.path.realpath(path)
         self.temporary = ""
         try:
-            status = os.stat(self.target)
+            # Not the target: what /dev/stdout or the shell's >(…) leads to may be a pipe, which has no path that could be opened.
+            status = os.stat(path)
         except OSError:
             status = None
         if status is not None and stat.S_ISDIR(status.st_mode):
@@ -55,7 +56,7 @@ class ReportFile:
         self.identity = (status.st_dev, status.st_ino) if status is not None else None
         try:
             if status is not None and not stat.S_ISREG(status.st_mode):
-                self.stream = open(self.target, "w", encoding="utf-8", newline="\n")  # noqa: SIM115 - closed by commit or discard
+                self.stream = open(path, "w", encoding="utf-8", newline="\n")  # noqa: SIM115 - closed by commit or discard
                 return
             folder, name = os.path.split(self.target)
             self.temporary = os.path.join(folder, f".{name}.report-{os.getpid()}.tmp")

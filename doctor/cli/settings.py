@@ -100,11 +100,25 @@ def split_formats(values: Sequence[str], output_file: str | None) -> tuple[tuple
         if not any(not path for _, path in chosen):
             raise DoctorError("usage", f"--output-file: every --format has a file already; leave out one of them, or {output_file}")
         chosen = [(format, path or ("" if output_file == "-" else output_file)) for format, path in chosen]
-    places = [os.path.realpath(path) if path else "standard output" for _, path in chosen]
+    places = [_name_place(path) for _, path in chosen]
     for place in places:
-        if places.count(place) > 1:
+        if place and places.count(place) > 1:
             raise DoctorError("usage", f"two formats would go to {place}; give each a file of its own, such as --format sarif:out.sarif")
     return tuple(chosen)
+
+
+def _name_place(path: str) -> str:
+    """Where a report goes; the same for all names of standard output, and of one file. "" for nowhere, where any number may go."""
+    from contextlib import suppress
+
+    if not path:
+        return "standard output"
+    if os.path.realpath(path) == os.devnull:
+        return ""
+    with suppress(OSError, ValueError, AttributeError):
+        if len({(status.st_dev, status.st_ino) for status in (os.stat(path), os.fstat(sys.stdout.fileno()))}) == 1:
+            return "standard output"
+    return os.path.realpath(path)
 
 
 def split_selectors(values: Sequence[str]) -> tuple[str, ...]:

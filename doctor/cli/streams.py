@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from doctor.errors import DoctorError
 from doctor.findings import Failure, FileReport
@@ -50,8 +51,11 @@ def say_failures(failures: Iterable[Failure]) -> None:
 
 
 def say_error(message: str) -> None:
-    line = "amplifier-doctor: " + neutralise(" ".join(message.split()))
-    print(line, file=sys.stderr)
+    """One line on standard error. Where that is closed or full nobody can be told; the exit code still says it."""
+    if sys.stderr is None:
+        return  # print() would take standard output instead, where it would stand in the middle of a report
+    with suppress(OSError):
+        print("amplifier-doctor: " + neutralise(" ".join(message.split())), file=sys.stderr, flush=True)
 
 
 class Outlets:

@@ -29,7 +29,8 @@ def write_notes(file: FileReport, options: Options) -> list[str] | None:
     command = suggest_next(file, options)
     if command:
         lines.append(f"next: {command}")
-    return [defuse(line) for line in lines] if max("".join(lines)) < WIDE else None
+    # An ellipsis is one column wide, and stands in every path that is long.
+    return [defuse(line) for line in lines] if max("".join(lines).replace("…", "")) < WIDE else None
 
 
 def _wrap(line: str, width: int) -> list[str]:

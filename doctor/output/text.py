@@ -63,8 +63,9 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def escape_in_json(document: str) -> str:
-    """The same characters as JSON escapes. `document` is JSON text: outside its strings none of them but plain line ends occurs."""
-    return re.sub(_HARMFUL, _escape_as_json, document)
+    """The same characters as JSON escapes, and `##[`, which GitHub's runner takes for a command wherever it stands in a line. `document` is
+    JSON text: outside its strings none of them but plain line ends occurs."""
+    return re.sub(_HARMFUL, _escape_as_json, document).replace("##[", "##\\u005b")
 
 
 def _escape_as_json(match: re.Match[str]) -> str:

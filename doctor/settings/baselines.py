@@ -82,7 +82,7 @@ def parse_baseline(document: Any, path: str) -> Baseline:
 
     if not isinstance(document, dict) or not isinstance(document.get("findings"), list):
         raise refuse("it has no list of findings")
-    if document.get("schema_version") != SCHEMA_VERSION:
+    if document.get("schema_version") != SCHEMA_VERSION or document["schema_version"] is True:
         raise refuse(f"schema_version {document.get('schema_version')!r} is not {SCHEMA_VERSION}")
     if document.get("fingerprints") != VERSION:
         raise refuse(f"its fingerprints are {document.get('fingerprints')!r}, this version makes {VERSION!r}")
@@ -115,7 +115,7 @@ def apply_baseline(
     file: FileReport, baseline: Baseline, lowest: Severity = Severity.WARNING, counts: Mapping[tuple[str, str], int] | None = None
 ) -> FileReport:
     """The report with its accepted findings set apart: of each kind so many as the baseline has, the first ones. Findings below `lowest`
-    need no acceptance. `counts` spares counting the entries again for every file."""
+    need no acceptance and stay where they are. `counts` spares counting the entries again for every file."""
     accepted = count_entries(baseline.entries) if counts is None else counts
     place = baseline.locate(file.path)
     left: dict[str, int] = {}
@@ -155,16 +155,36 @@ def collect_entries(files: Iterable[FileReport], baseline: str, lowest: Severity
     return [entry._replace(count=count) for entry, count in counts.items()]
 
 
-def compare_entries(baseline: Sequence[Entry], today: Sequence[Entry], speaks_for: Callable[[Entry], bool]) -> Comparison:
-    """`speaks_for`: whether `today` would hold an entry if its finding were still there: its file was looked at, with its rule."""
-    before, now = count_entries(baseline), count_entries(today)
+def count_known(file: FileReport, place: str, counts: Mapping[tuple[str, str], int]) -> int:
+    """How many of a file's findings a baseline with these counts has, whether they need acceptance in this run or not."""
+    marks = Counter(map(fingerprint, (*file.diagnostics, *file.accepted)))
+    return sum(min(number, counts.get((place, mark), 0)) for mark, number in marks.items())
+
+
+def compare_entries(
+    baseline: Sequence[Entry], today: Sequence[Entry], speaks_for: Callable[[Entry], bool], found: Sequence[Entry] | None = None
+) -> Comparison:
+    """`today`: what needs acceptance. `found`: all that is found, where that is more; what a stricter gate has accepted is not gone as long
+    as it is found. `speaks_for`: whether `found` would hold an entry if its finding were still there: its file was looked at, with its
+    rule."""
+    found = today if found is None else found
+    before, now = count_entries(baseline), count_entries(found)
 
     def subtract(entries: Iterable[Entry], other: Counter[tuple[str, str]]) -> tuple[Entry, ...]:
         return tuple(entry._replace(count=rest) for entry in entries if (rest := entry.count - other[entry.key]) > 0)
 
     return Comparison(
-        known=tuple(entry._replace(count=count) for entry in today if (count := min(entry.count, before[entry.key])) > 0),
+        known=tuple(entry._replace(count=count) for entry in found if (count := min(entry.count, before[entry.key])) > 0),
         new=subtract(today, before),
         stale=subtract(filter(speaks_for, baseline), now),
         unseen=tuple(entry for entry in baseline if not speaks_for(entry) and entry.key not in now),
     )
+
+
+def take_over(known: Iterable[Entry], today: Iterable[Entry]) -> tuple[Entry, ...]:
+    """What is accepted once both what was and what is found are: of each kind the higher count."""
+    entries = {entry.key: entry for entry in known}
+    for entry in today:
+        if entry.key not in entries or entry.count > entries[entry.key].count:
+            entries[entry.key] = entry
+    return tuple(entries.values())

@@ -40,11 +40,17 @@ def read_bytes(path: str) -> bytes | None:
     """The bytes of a file, None when there is none. A folder of that name is none either."""
     try:
         with open(path, "rb", buffering=0) as stream:
-            return stream.read(MOST_BYTES) or b""
+            data = stream.read(MOST_BYTES) or b""
+            # A pipe (`--config <(…)`) hands out what is there just now, perhaps the beginning of a line.
+            while data and len(data) < MOST_BYTES and (more := stream.read(MOST_BYTES - len(data))):
+                data += more
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as error:
         raise DoctorError("usage", f"can't read {path}, which may hold a configuration: {error.strerror or error}; {ADVICE}") from error
+    if len(data) >= MOST_BYTES:
+        raise DoctorError("usage", f"{path} is too large for a configuration (more than {MOST_BYTES >> 20} MiB); {ADVICE}")
+    return data
 
 
 def mentions(data: bytes) -> bool:

@@ -106,6 +106,9 @@ def _judge_text(text: str, body: bytes, line: int, is_last: bool) -> JudgedLine:
         return JudgedLine(LineProblem(line, "deep", "nested too deep to be read", 0), ())
     except json.JSONDecodeError as error:
         return _judge_broken(text, body, line, is_last, error)
+    except ValueError:
+        # Python's own limit for whole numbers (4,300 digits), not one of JSON.
+        return JudgedLine(LineProblem(line, "deep", "written with a number of too many digits to be read", 0), ())
     if odd:
         return JudgedLine(LineProblem(line, "constant", f"{odd[0]} is not JSON", max(body.find(odd[0].encode()), 0)), (row,))
     return JudgedLine(_find_lone_surrogate(text, line), (row,))

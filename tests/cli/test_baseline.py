@@ -127,6 +127,28 @@ def test_what_is_gone_is_told_by_check(tree: Path, capsys: pytest.CaptureFixture
     assert run(capsys, "check", "tree", "--baseline", NAME, "--select", "AD303")[2] == ""
 
 
+def test_what_a_stricter_gate_accepted_is_not_gone(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_session(tree / "tree", (*SOUND, PROMPT), "info")
+    assert run(capsys, "baseline", "tree", "--fail-on", "info")[1] == f"{NAME}: 3 findings in 3 files accepted\n"
+    before = list_entries(tree / NAME)
+    code, out, err = run(capsys, "check", "tree", "--baseline", NAME)
+    assert (code, err) == (0, "") and "1 note" in out
+    assert run(capsys, "baseline", "tree")[:2] == (0, f"{NAME}: up to date, 3 findings in 3 files accepted\n")
+    for change in ("--prune", "--update"):
+        run(capsys, "baseline", "tree", change)
+        assert list_entries(tree / NAME) == before
+    assert main(["check", "tree", "--baseline", NAME, "--fail-on", "info"]) == 0
+
+
+def test_a_rule_that_is_no_more_is_gone(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "baseline", "tree")
+    path = tree / NAME
+    path.write_text(path.read_text().replace('"AD301"', '"AD999"'))
+    assert run(capsys, "check", "tree", "--baseline", NAME)[2] == ""
+    run(capsys, "baseline", "tree", "--update")
+    assert [code for _, code, _ in list_entries(path)] == ["AD303", "AD301"]
+
+
 def test_the_configured_file_and_paths_relative_to_it(
     tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -240,6 +240,23 @@ def test_a_full_disk_and_a_device(tree: Path, capsys: pytest.CaptureFixture[str]
     assert not Path("/dev/null").is_file()
 
 
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
+def test_standard_output_by_its_name(tree: Path) -> None:
+    command = [sys.executable, "-m", "doctor", "check", str(tree / "tree"), "--format"]
+    done = subprocess.run([*command, "json:/dev/stdout"], capture_output=True, check=False)
+    assert done.returncode == 1 and json.loads(done.stdout)["summary"]["errors"] == 1
+    twice = [*command, "json", "--format", "sarif:/dev/stdout"]
+    with (tree / "o").open("wb") as file:
+        runs = [subprocess.run(twice, stdout=place, stderr=subprocess.PIPE, text=True, check=False) for place in (subprocess.PIPE, file)]
+    for done in runs:
+        assert done.returncode == 2 and "two formats would go to standard output" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="needs /dev/null")
+def test_any_number_of_formats_goes_nowhere(tree: Path) -> None:
+    assert main(["check", str(tree / "tree"), "--format", "json:/dev/null", "--format", "sarif:/dev/null"]) == 1
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_stream_that_is_not_unicode(format: str, tree: Path) -> None:
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -66,6 +67,17 @@ def test_closed_streams_are_one_line(tmp_path: Path) -> None:
     script = 'exec "$0" -m doctor check - <&-'
     done = subprocess.run(["sh", "-c", script, sys.executable], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize(
+    "stderr", ["2>&-", pytest.param("2>/dev/full", marks=pytest.mark.skipif(not Path("/dev/full").exists(), reason="-"))]
+)
+def test_where_nobody_can_be_told_the_exit_code_says_it(stderr: str, tmp_path: Path) -> None:
+    script = f'exec "$0" -m doctor check --format json "$1" {stderr}'
+    done = subprocess.run(["sh", "-c", script, sys.executable, str(tmp_path / "nowhere")], stdout=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["errors"]  # and nothing else stands in the report
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from doctor.findings import Confidence, Failure, Report, Severity
@@ -98,6 +100,14 @@ def test_formats_for_people_start_no_command_either(format: str, width: int) -> 
     report = Report((*hostile_report().files, file_report(shadowed(message=words, why=words, path="::error::x"), path="::warning::x")))
     for line in write(format, report, width=width).split("\n"):
         assert not line.lstrip().startswith("::") and "##[" not in line
+
+
+@pytest.mark.parametrize("format", ["json", "jsonl", "sarif", "junit"])
+def test_formats_for_programs_hold_no_command_inside_a_line(format: str) -> None:
+    text = write(format, Report((*hostile_report().files, file_report(shadowed(message="a ##[error]x"), path="b##[c"))))
+    assert "##[" not in text and all(not line.startswith("::") for line in text.split("\n"))
+    if format == "json":
+        assert "a ##[error]x" in {found["message"] for file in json.loads(text)["files"] for found in file["diagnostics"]}
 
 
 def test_escapes() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import io
 import os
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +42,15 @@ def list_noted() -> list[Report]:
     ]
     assert len(reports) > 10
     return reports
+
+
+def test_a_long_path_is_written_plainly_too(tmp_path: Path) -> None:
+    folder = tmp_path / ("deep" * 20) / ("folder" * 10)
+    folder.mkdir(parents=True)
+    (folder / "transcript.jsonl").write_text('{"role": "user", "content": "hi"}\n')
+    (file,) = check(folder / "transcript.jsonl", now=NOW, environment={}).files
+    lines = notes.write_notes(file, Options(color=False, width=100))
+    assert lines is not None and "…" in lines[0]
 
 
 @pytest.mark.parametrize("width", [100, 60])

@@ -24,6 +24,8 @@ HERE = "/home/dev/project"
         ("a/**", "/home/dev/project/a/b/c.jsonl", True),
         ("a/**/c.jsonl", "/home/dev/project/a/c.jsonl", True),
         ("a/**/c.jsonl", "/home/dev/project/a/x/y/c.jsonl", True),
+        ("/".join(["a", *["**"] * 24, "x"]), "/home/dev/project/a/" + "b/" * 40 + "c.jsonl", False),
+        ("a/**/**/c.jsonl", "/home/dev/project/a/c.jsonl", True),
         ("**/a/*", "/elsewhere/a/b.jsonl", True),
         ("../other/**", "/home/dev/other/a.jsonl", True),
         ("../other/**", "/home/dev/project/other/a.jsonl", False),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -109,6 +110,30 @@ def test_a_named_file(tmp_path: Path) -> None:
         read_configuration(str(write(tmp_path / "pyproject.toml", "[project]\n")))
     with pytest.raises(DoctorError, match="there is no file"):
         read_configuration(str(tmp_path / "nowhere.toml"))
+
+
+def test_a_large_file_is_said_and_not_read_in_part(tmp_path: Path) -> None:
+    path = write(tmp_path / "pyproject.toml", "#" * (5 << 20) + "\n" + TABLE)
+    with pytest.raises(DoctorError, match="too large for a configuration"):
+        find_configuration(str(tmp_path))
+    with pytest.raises(DoctorError, match="too large for a configuration"):
+        read_configuration(str(path))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def feed() -> None:
+        with open(pipe, "wb", buffering=0) as stream:
+            for part in ("jobs = 1 #", "x" * 100_000, "\nexclude = []"):
+                stream.write(part.encode())
+
+    writer = Thread(target=feed)
+    writer.start()
+    assert read_configuration(str(pipe)).values == {"jobs": 1, "exclude": []}
+    writer.join()
 
 
 def test_a_document(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ OTHER = b'{"role": "assistant", "content": "y"}'
         (b'{"role": "user", content}', "invalid", 17, 0),
         (b'{"role": "user", "content": "x",}', "invalid", 31, 0),
         (b"[" * 100_000, "deep", 0, 0),
+        (b'{"role": "user", "n": ' + b"1" * 5_000 + b"}", "deep", 0, 0),
     ],
 )
 def test_problem_of_the_last_line(raw: bytes, kind: str, column: int, rows: int) -> None:

@@ -93,4 +93,5 @@ def _write_case(name: str, found: Diagnostic, kind: str, mark: str) -> str:
 def _quote(text: str, line_end: str = "&#10;") -> str:
     """Text for an attribute, each of its lines harmless; for an element with plain line ends, which an attribute would lose."""
     # What neutralise escapes are also all characters that XML 1.0 has no way to write, not even as references.
-    return line_end.join(re.sub('[&<>"]', lambda found: _MARKUP[found[0]], neutralise(line)) for line in text.split("\n"))
+    escaped = line_end.join(re.sub('[&<>"]', lambda found: _MARKUP[found[0]], neutralise(line)) for line in text.split("\n"))
+    return escaped.replace("##[", "##&#91;")  # a command to GitHub's runner, wherever it stands in a line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from types import ModuleType
 
 import orjson
@@ -19,6 +20,9 @@ LONGEST_FIRST_ROW = 1 << 20
 OWN_SIGNS = (b'"metadata"', b'"tool_call"', b'"tool":')
 HEAD_LENGTH = 512
 READ = "this version reads transcripts of Amplifier, exports and databases of OpenCode, and chat logs"
+_MARKS = (b"\xef", b"\xff", b"\xfe")
+_KEYS_OF_ROWS = frozenset(("type", "event", "message"))
+"""An object with one of these may be a row of another client's session; `refuse_foreign` knows those."""
 ROLE_COMES_FIRST = 80
 """Bytes of a row in which a transcript names the role: what has it there is no body over several lines, however damaged."""
 COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
@@ -56,20 +60,24 @@ def detect_format(source: Source, path: str) -> ModuleType:
         return opencode
     with source.open() as stream:
         for number, raw in zip(range(ROWS_LOOKED_AT), stream, strict=False):
+            if number == 0 and raw[:1] in _MARKS:
+                raw = _strip_mark(raw, path)
             try:
                 row = orjson.loads(raw)
             except ValueError:
                 if number == 0 and (raw[:1] == b"[" or (raw[:1] == b"{" and b'"role"' not in raw[:ROLE_COMES_FIRST])):
-                    found = _tell_whole(_read_whole(source))
+                    found = _tell_text(source, raw, path)
                     if found is not None:
                         return found
-                continue
+                row = _read_leniently(raw)
             if isinstance(row, dict) and ("type" in row or "event" in row) and _is_turn_event(row):
                 # Before anything else: such a row lists what the turn wrote under `messages`, as a request body does.
                 tells_turns = True
                 continue
-            found = _tell_whole(row) if number == 0 else None
+            found = _tell_whole(row, path) if number == 0 else None
             if found is not None:
+                if found.NAME == "messages" and any(line.strip() for line in stream):
+                    _load_exports().refuse_several(path)
                 return found
             if not isinstance(row, dict):
                 continue
@@ -98,13 +106,10 @@ def _tell_role_first(source: Source) -> ModuleType:
 
     with source.open() as stream:
         raw = stream.readline(LONGEST_FIRST_ROW)
-        if not any(key in raw for key in TIME_SIGNS):
+        if not any(key in raw for key in TIME_SIGNS) and raw.rstrip().endswith(b"}"):
             return amplifier
-        try:
-            row = orjson.loads(raw)
-        except ValueError:
-            return amplifier
-        rows = [raw, *(line for _, line in zip(range(ROWS_LOOKED_AT), stream, strict=False))]
+        rows = [raw, *islice(stream, ROWS_LOOKED_AT)]
+    row = next((row for row in map(_read_leniently, rows) if isinstance(row, dict)), {})
     # Old files of Amplifier have a time beside the role, too, but no id: their calls give them away.
     is_own = ("id" not in row) and any(sign in line for line in rows for sign in OWN_SIGNS)
     return amplifier if is_own else _tell_row(row, "") or amplifier
@@ -121,23 +126,56 @@ def _tell_row(row: object, path: str) -> ModuleType | None:
     return chat_log if is_chat_row(row) or is_foreign else None
 
 
-def _tell_whole(value: object) -> ModuleType | None:
-    """The format of a file that is one JSON value: a list of messages, or a request body."""
+def _tell_whole(value: object, path: str) -> ModuleType | None:
+    """The format of a file that is one JSON value: a list of messages, or a request body.
+
+    Raises DoctorError: it is an export that holds its messages somewhere inside.
+    """
     if isinstance(value, (dict, list)) and "role" not in value:
         from doctor.sources.formats import messages
 
         if messages.is_message_list(value):
             return messages
-        if _is_request(value):
+        first = value[0] if isinstance(value, list) and value else None
+        if _is_request(value) and not (isinstance(first, dict) and messages.is_message_list(first)):
             return _load_request()
+        if isinstance(value, list) or not value.keys() & _KEYS_OF_ROWS:
+            _load_exports().refuse_nested(value, path)
     return None
 
 
-def _has_role(raw: bytes) -> bool:
+def _tell_text(source: Source, first: bytes, path: str) -> ModuleType | None:
+    """The format of a file whose first line is no JSON value: one text over several lines perhaps.
+
+    Raises DoctorError: it is one with messages, but broken.
+    """
+    value = _read_whole(source)
+    found = _tell_whole(value, path)
+    if found is None and value is None and not os.path.basename(path).startswith(OWN_NAME):
+        with source.open() as stream:
+            second = [*islice(stream, 1, 2), b""][0]
+        if first.strip() == b"{" or (first[:1] == b"[" and not isinstance(_read_leniently(second), dict)):
+            _load_exports().refuse_broken(source.read(0, source.size), path)
+    return found
+
+
+def _read_leniently(raw: bytes) -> object:
+    """The value of a line that the fast parser refuses: half a character or a byte that is no UTF-8 says nothing against its form.
+    None when it is no JSON."""
     try:
-        row = orjson.loads(raw) if b'"role"' in raw else None
+        return orjson.loads(raw)
     except ValueError:
-        return False
+        return _load_request().parse_body(raw)
+
+
+def _strip_mark(raw: bytes, path: str) -> bytes:
+    """A first line without its byte-order mark. Raises DoctorError: the mark is that of UTF-16."""
+    _load_exports().refuse_wide(raw, path)
+    return raw.removeprefix(b"\xef\xbb\xbf")
+
+
+def _has_role(raw: bytes) -> bool:
+    row = _read_leniently(raw) if b'"role"' in raw else None
     return isinstance(row, dict) and "role" in row
 
 
@@ -155,6 +193,12 @@ def is_export(head: bytes) -> bool:
         body = brace + rest if b'"' not in noise else b""
     name, _, value = body[1:].lstrip().partition(b":")
     return body[:1] == b"{" and name.strip() == b'"info"' and value.lstrip()[:1] == b"{"
+
+
+def _load_exports() -> ModuleType:
+    from doctor.sources.formats import exports
+
+    return exports
 
 
 def _load_request() -> ModuleType:

@@ -25,6 +25,7 @@ EVENTS_ENDING = ".events.jsonl"
 RECENT_SECONDS = 15 * 60
 """A question that is younger may still be answered."""
 MOST_SHAPE_PROBLEMS = 100
+_SAYING = frozenset(("content", "text", "parts", "message", "body"))
 
 
 def read_transcript(source: Source, path: str) -> Transcript:
@@ -85,7 +86,8 @@ class _Reader:
             self.add(message._replace(flags=message.flags | flags), note, text)
         elif find_turn_event(row):
             self.events.append((line, row))
-        elif "type" not in row and "event" not in row:
+        elif "type" not in row and "event" not in row and not _SAYING.isdisjoint(row):
+            # A row without a word, such as a head with the conversation's title, is no message that lost its role.
             self.note_problem(ShapeProblem(line, "role", "the row has no 'role', and no 'type' that says what else it is"))
 
     def add(self, message: Message, note: RowNote, text: str) -> None:

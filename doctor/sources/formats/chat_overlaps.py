@@ -63,7 +63,7 @@ def find_overlaps(
         start = newer.record.start
         if start is None:
             continue
-        alive = [older for older in alive if older.record.end is None or older.record.end > start]
+        alive = [older for older in alive if (lives_until(older, transcript) if older.record.end is None else older.record.end) > start]
         for older in alive:
             related = older.record.turn in (newer.parent, newer.record.turn) or older.parent == newer.record.turn
             if older.record.thread != newer.record.thread or related:
@@ -72,6 +72,12 @@ def find_overlaps(
             if proof is not None:
                 yield Overlap(described[older.start_line], described[newer.start_line], "confirmed", *proof)
         alive.append(newer)
+
+
+def lives_until(span: Span, transcript: Transcript) -> float:
+    """The time of the last row of a turn without an end: nothing shows that it lived on."""
+    times = [time for index in span.outputs if (time := transcript.notes.rows[index].time) is not None]
+    return max(times, default=float("-inf"))
 
 
 def _prove(older: Span, newer: Span, transcript: Transcript, restarts: Sequence[float]) -> tuple[str, tuple[int, ...]] | None:

@@ -80,6 +80,8 @@ def _fill(log: EventLog, transcript: Transcript, rows: list[tuple[int, dict[str,
     log.moments = tuple(Moment(line, write_time(time), "process:start") for time, line in restarts)
     described = {span.start_line: _describe(span, transcript, log, ids) for span in spans}
     log.turns = tuple(span.record for span in spans)
+    for turn in log.turns:
+        log.turns_of_thread.setdefault(turn.thread, []).append(turn)
     log.executions = tuple(described[span.start_line] for span in spans)
     overlaps = [*find_overlaps(spans, described, transcript, [time for time, _ in restarts]), *find_blind(transcript, spans, described)]
     log.overlaps = tuple({(found.older.start_line, found.newer.start_line): found for found in reversed(overlaps)}.values())[::-1]

@@ -39,13 +39,14 @@ def is_message_list(value: Any) -> bool:
     """A list of messages; inside an object only with times in them, since it is a request body otherwise."""
     if isinstance(value, dict):
         listed = value.get("messages")
-        if not isinstance(listed, list) or not _holds_messages(listed):
+        if not isinstance(listed, list) or not holds_messages(listed):
             return False
         return any(key in row for row in listed[:ELEMENTS_LOOKED_AT] for key in TIME_KEYS)
-    return isinstance(value, list) and _holds_messages(value)
+    return isinstance(value, list) and (not value or holds_messages(value))
 
 
-def _holds_messages(listed: list[Any]) -> bool:
+def holds_messages(listed: list[Any]) -> bool:
+    """Whether a list, as far as its beginning tells, is one of messages."""
     return bool(listed) and all(isinstance(row, dict) and isinstance(row.get("role"), str) for row in listed[:ELEMENTS_LOOKED_AT])
 
 
@@ -93,7 +94,7 @@ def _find_list(text: str, value: Any) -> int:
             return -1
         key, position = _DECODER.raw_decode(text, position)
         position = _skip(text, position, ": \t\r\n")
-        if key == "messages":
+        if key == "messages" and text[position : position + 1] == "[":
             return position + 1
         _, position = _DECODER.raw_decode(text, position)
 

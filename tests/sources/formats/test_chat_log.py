@@ -65,6 +65,17 @@ def test_turn_rows_may_come_first() -> None:
         detect(json.dumps(START) + "\n" + json.dumps(END) + "\n")
 
 
+@pytest.mark.parametrize("lines", [1, 2, 3])
+@pytest.mark.parametrize("order", [("id", "timestamp", "role", "content"), ("role", "content", "id", "timestamp")])
+def test_half_characters_say_nothing_against_a_chat_log(order: tuple[str, ...], lines: int) -> None:
+    """JavaScript writes half of an emoji that a limit cut as an escape: the fast parser refuses such a row."""
+    row = {key: FIRST[key] for key in order} | {"content": "cut \ud83d"}
+    assert detect((json.dumps(row) + "\n") * lines) == "chat-log"
+    assert detect(json.dumps(START) + "\n" + (json.dumps(row) + "\n") * lines) == "chat-log"
+    damaged = MemorySource(b'{"role": "us\n' + json.dumps(row).encode() + b"\n")
+    assert detect_format(damaged, "chat.jsonl").NAME == "chat-log"
+
+
 def test_a_list_of_messages_is_told_from_a_request() -> None:
     rows = [{"role": "user", "content": "hi", "timestamp": 1767250800}]
     assert detect(json.dumps(rows), "a.json") == "messages"
