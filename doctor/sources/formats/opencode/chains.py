@@ -129,12 +129,12 @@ def _find_unanswered(entries: Sequence[Entry]) -> Iterator[StoreProblem]:
         if entry.kind == "assistant" and entry.parent:
             answers.setdefault(entry.parent, []).append(entry)
     prompts = [entry for entry in entries if entry.kind == "user"]
+    done = [entry for entry in prompts if any(answer.is_final for answer in answers.get(entry.id, ()))]
     for entry in prompts:
         own = answers.get(entry.id, [])
-        later = [other for other in prompts if other.created > entry.created]
-        taken = next((other for other in later if any(answer.is_final for answer in answers.get(other.id, ()))), None)
         if any(answer.is_final for answer in own):
             continue
+        taken = next((other for other in done if other.created > entry.created), None)
         if not own and taken is None:
             yield from _describe_silence(entry, entries)
         elif not own and taken is not None:
@@ -146,9 +146,8 @@ def _find_unanswered(entries: Sequence[Entry]) -> Iterator[StoreProblem]:
 
 def _describe_silence(entry: Entry, entries: Sequence[Entry]) -> Iterator[StoreProblem]:
     """A prompt that nobody answered. It is worth a warning where the client had answered before and went on."""
-    before = [other for other in entries if other.kind == "assistant" and other.created < entry.created]
-    after = [other for other in entries if other.created > entry.created]
-    if before and after:
+    before = any(other.kind == "assistant" and other.created < entry.created for other in entries)
+    if before and any(other.created > entry.created for other in reversed(entries)):
         said = f"{entry.id} was stored at {write_clock(entry.created)} and never answered, nor was anything behind it"
         yield StoreProblem(UNANSWERED, entry.line, said, ((entry.line, "has no reply"),))
 
