@@ -150,6 +150,8 @@ def _require_tables(database: Database) -> None:
             raise _explain_version(database, f"no column {lacking[0]} in {table}")
     if not kept:
         raise _explain_version(database, "no table of messages")
+    if "message" in kept and "part" not in database.columns:
+        raise _explain_version(database, "no table of parts")
 
 
 def _explain_version(database: Database, lacking: str) -> DoctorError:

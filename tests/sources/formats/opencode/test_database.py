@@ -193,3 +193,39 @@ def test_no_copy_stays_behind_whatever_ends_the_process(store: Path, tmp_path: P
     done = subprocess.run([sys.executable, "-c", script, str(store)], env=environment, capture_output=True, text=True, check=False)
     assert done.stdout == "1\n", done.stderr
     assert list(place.iterdir()) == []
+
+
+def test_columns_that_hold_anything_are_no_crash(store: Path) -> None:
+    """SQLite takes bytes and infinity in any column."""
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("ALTER TABLE session ADD COLUMN title")
+        connection.execute("ALTER TABLE session ADD COLUMN cost")
+        connection.execute("UPDATE session SET title = ?, cost = 9e999", (b"\xff\x00",))
+        connection.commit()
+    report = check(str(store))
+    assert report.errors == () and [file.session_id for file in report.files] == ["ses_1"]
+
+
+@pytest.mark.parametrize(("data", "said"), [(b"{}", "stored as bytes"), (None, "NULL")])
+def test_a_record_that_is_no_text_is_named(tmp_path: Path, data: object, said: str) -> None:
+    path = build_database(tmp_path / "opencode.db", database().replace(" NOT NULL", "") + MESSAGE)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE message SET data = ?", (data,))
+        connection.commit()
+    (found,) = [one for one in check(str(path)).files[0].diagnostics if one.code == "AD103"]
+    assert said in found.message and "msg_1" in found.message
+
+
+def test_a_lost_message_is_not_blamed_on_the_row_behind_it(store: Path) -> None:
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("INSERT INTO message VALUES ('msg_0', 'ses_1', 1, '')")
+        connection.commit()
+    (found,) = [one for one in check(str(store)).files[0].diagnostics if one.code == "AD103"]
+    assert found.line == 0 and "msg_0" in found.message and "msg_1" not in found.message
+
+
+def test_messages_without_a_table_of_parts_are_of_another_version(store: Path) -> None:
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("DROP TABLE part")
+        connection.commit()
+    assert "no table of parts" in say(store)
