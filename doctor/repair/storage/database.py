@@ -101,7 +101,11 @@ def _spell(table: str, record: dict[str, Any]) -> str:
     """JSON text that a column can hold: lone surrogates, which have no UTF-8 form, make it ASCII with escapes."""
     value = {key: value for key, value in record.items() if key not in TABLES[table]}
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text if not any("\ud800" <= sign <= "\udfff" for sign in text) else json.dumps(value, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"))
+    return text
 
 
 def _read(source: Source) -> Any:

@@ -175,7 +175,11 @@ def _write(transcript: Transcript, start: int, text: str, changes: Sequence[tupl
 def _spell(value: Any, **style: Any) -> str:
     """JSON text; lone surrogates, which have no UTF-8 form, make it ASCII with escapes."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, **style)
-    return text if not any("\ud800" <= sign <= "\udfff" for sign in text) else json.dumps(value, **style)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, **style)
+    return text
 
 
 def _cut_edits(transcript: Transcript, splices: Sequence[Splice]) -> list[Edit]:
