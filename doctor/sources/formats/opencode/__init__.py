@@ -60,7 +60,7 @@ def read_transcript(source: Source, path: str) -> Transcript:
         ]
     transcript.form = Form(
         partial(_read_row, contents), partial(_name_row, contents), partial(_place_row, contents), lambda _: len(contents.entries),
-        partial(_build_sent, contents), partial(adapt, contents), find_loss,
+        partial(_build_sent, contents), partial(adapt, contents), find_loss, document.generation == 1,
     )  # fmt: skip
     return transcript
 

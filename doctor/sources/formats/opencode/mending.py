@@ -70,15 +70,10 @@ def adapt(contents: Contents, session: Session, code: str, finding: Finding) -> 
 
 
 def _answers_others(contents: Contents, finding: Finding) -> bool:
-    """Whether the replies of a finding were asked for by different messages: by their links (V1), or since one that the client wrote
-    itself stands between. The same words then prove nothing."""
+    """Whether a message that the client wrote itself stands between the replies of a finding (V2): the same words then prove nothing."""
     lines = [row.line for row in finding.related if row.where == "transcript"] + ([finding.line] if finding.line is not None else [])
     places = sorted({place for place in map(contents.find, lines) if place is not None and contents.entries[place].is_assistant})
-    if len(places) < 2:
-        return False
-    if len({contents.entries[place].parent for place in places}) > 1:
-        return True
-    between = contents.entries[places[0] : places[-1]]
+    between = contents.entries[places[0] : places[-1]] if places else ()
     return contents.document.generation == 2 and any(entry.kind in ("synthetic", "shell", "compaction") for entry in between)
 
 

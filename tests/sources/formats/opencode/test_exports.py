@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -142,3 +143,22 @@ def test_the_same_words_to_two_messages_are_no_double_reply(kind: str) -> None:
     other, twice = (answer("msg_4", parent, done, finish="stop", created=11, completed=12) for parent in ("msg_3", "msg_1"))
     assert "AD403" not in list_codes(export(prompt("msg_1", "go"), first, asked, other))
     assert "AD403" in list_codes(export(prompt("msg_1", "go"), first, twice))
+
+
+REASONING = {"type": "reasoning", "text": "Hm.", "time": {"start": 3}}
+
+
+@pytest.mark.parametrize("part", [REASONING, {"type": "patch", "hash": "a", "files": []}, {"type": "text", "text": ""}])
+def test_an_answer_without_a_word_may_be_sent_empty(part: dict[str, Any]) -> None:
+    """Thinking without a signature is left out by the client, and refused by nobody."""
+    steps = ({"type": "step-start"}, part, {"type": "step-finish", "reason": "stop"})
+    said = answer("msg_2", "msg_1", *steps, finish="stop", completed=9, providerID="anthropic")
+    assert list_codes(export(prompt("msg_1", "go"), said)) == ["AD402", "AD211"]
+
+
+def test_another_try_after_an_error_may_say_the_same() -> None:
+    done = {"type": "text", "text": "Done."}
+    failed = answer("msg_2", "msg_1", done, completed=9, error={"name": "APIError", "data": {"message": "overloaded"}})
+    assert "AD403" not in list_codes(
+        export(prompt("msg_1", "go"), failed, answer("msg_3", "msg_1", done, created=12, completed=13, finish="stop"))
+    )
