@@ -115,7 +115,7 @@ def open_target(target: str) -> StoreSource | None:
     from doctor.sources.formats.opencode.database import open_database
     from doctor.sources.formats.opencode.sessions import load_session
 
-    return load_session(open_database(store), session_id)
+    return load_session(open_database(store, session_id), session_id)
 
 
 def _add_leftover(source: StoreSource, storage: str, session_id: str) -> StoreSource:

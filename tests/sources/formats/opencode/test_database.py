@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -229,3 +230,48 @@ def test_messages_without_a_table_of_parts_are_of_another_version(store: Path) -
         connection.execute("DROP TABLE part")
         connection.commit()
     assert "no table of parts" in say(store)
+
+
+@pytest.mark.parametrize(("mode", "copies"), [("WAL", 1), ("DELETE", 4)])
+def test_a_client_that_writes_all_the_time_hinders_no_check_where_it_keeps_a_log(
+    store: Path, monkeypatch: pytest.MonkeyPatch, mode: str, copies: int
+) -> None:
+    """In the log a writer only adds to the end: what was copied is whole. Without one the file itself changes under the copy."""
+    from doctor.sources import copies as copying
+
+    original, counted = shutil.copyfile, []
+    with closing(sqlite3.connect(store)) as client:
+        client.execute(f"PRAGMA journal_mode = {mode}")
+        client.execute("CREATE TABLE noise (value)")
+        client.commit()
+
+        def copy(source: str, target: str) -> None:
+            original(source, target)
+            if not source.endswith(copying.COMPANIONS):
+                counted.append(source)
+            client.execute("INSERT INTO noise VALUES (1)")
+            client.commit()
+
+        monkeypatch.setattr(copying.shutil, "copyfile", copy)
+        report = check(str(store))
+    assert len(counted) == copies
+    if mode == "WAL":
+        assert report.errors == () and [file.session_id for file in report.files] == ["ses_1"]
+    else:
+        assert "changes faster" in report.errors[0].message
+
+
+def test_all_sessions_of_a_run_are_read_from_one_copy(store: Path) -> None:
+    from doctor.sources.formats.opencode import database as databases
+
+    with closing(sqlite3.connect(store)) as client:
+        client.execute("PRAGMA journal_mode = WAL")
+        for target in expand_place(str(store)):
+            copy = databases._opened[0].copy
+            client.execute("UPDATE session SET id = id")
+            client.commit()
+            read_session(target, now=NOW)
+            assert databases._opened[0].copy is copy
+            # A second look sees what is there by then.
+            read_session(target, now=NOW)
+            assert databases._opened[0].copy is not copy
