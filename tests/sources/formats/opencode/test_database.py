@@ -275,3 +275,13 @@ def test_all_sessions_of_a_run_are_read_from_one_copy(store: Path) -> None:
             # A second look sees what is there by then.
             read_session(target, now=NOW)
             assert databases._opened[0].copy is not copy
+
+
+@pytest.mark.parametrize("data", ["", "null", "[1]", "7.5", '"x"'])
+def test_events_that_hold_no_object_are_passed_over(tmp_path: Path, data: str) -> None:
+    path = build_database(tmp_path / "opencode.db", database() + MESSAGE)
+    with closing(sqlite3.connect(path)) as connection:
+        for seq, name in enumerate(("session.step.started.1", "session.tool.success.2", "message.updated.1", "message.part.updated.1")):
+            connection.execute("INSERT INTO event VALUES (?, 'ses_1', ?, ?, ?)", (f"evt_{seq}", seq, name, data))
+        connection.commit()
+    assert check(str(path)).errors == ()
