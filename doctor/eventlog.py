@@ -5,6 +5,8 @@ Lines are 0-based indexes into the event log, -1 for "none". Times are the ISO s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from doctor.records import Record
 
 TYPE_CHECKING = False
@@ -195,7 +197,6 @@ class EventLog:
         "steered",
         "turns",
         "turns_of_thread",
-        "unit",
         "unnamed",
     )  # fmt: skip
 
@@ -214,16 +215,15 @@ class EventLog:
         self.requests: tuple[Request, ...] = ()
         self.moments: tuple[Moment, ...] = ()
         self.problems: tuple[EventProblem, ...] = ()
-        self.rows: tuple[int, ...] = ()
-        """Where there is no log but the transcript itself: on which of its lines each moment stands. () for a log of its own."""
+        self.rows: Sequence[int] = ()
+        """Where there is no log but the transcript itself: on which of its lines each moment stands, each on its own line for most
+        formats. () for a log of its own."""
         self.steered: frozenset[int] = frozenset()
         """hash() of each text steered in while a tool ran: user rows that are no prompts."""
         self.turns: tuple[TurnRecord, ...] = ()
         """For logs that give their turns ids and say what each of them answers."""
         self.turns_of_thread: dict[str, list[TurnRecord]] = {}
         """The same by their conversation, "" for those of which it is not known."""
-        self.unit = "events"
-        """What its lines are called: `rows` where the transcript itself tells of its turns."""
         self.last_time = ""
         """Time stamp of the last readable line."""
         self.provider = ""

@@ -190,17 +190,16 @@ def describe_execution(execution: Execution, log: EventLog | None = None) -> str
     """«Do the slow work.» (events 17-48, ended in error)"""
     first = execution.start_line
     last = execution.end_line if execution.end_line >= 0 else execution.last_line
-    unit = log.unit if log is not None else "events"
-    if log is not None and (log.rows or (unit == "rows" and last == first)):
-        place = name_line(log, first)
-    else:
-        place = f"{unit} {first + 1}-{last + 1}"
+    if log is not None and log.rows:
+        first, last = log.rows[first], log.rows[last]
+    unit = "row" if log is not None and log.rows else "event"
+    place = f"{unit} {first + 1}" if unit == "row" and first == last else f"{unit}s {first + 1}-{last + 1}"
     return f"{quote(execution.prompt)} ({place}, {describe_outcome(execution)})"
 
 
 def name_line(log: EventLog, line: int) -> str:
     """`event 17`; where the transcript itself bears the moments, the row of this one."""
-    return f"row {log.rows[line] + 1}" if log.rows else f"{log.unit[:-1]} {line + 1}"
+    return f"row {log.rows[line] + 1}" if log.rows else f"event {line + 1}"
 
 
 def draw_execution(execution: Execution) -> Interval:

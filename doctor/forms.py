@@ -46,3 +46,5 @@ class Form(Record):
     """(session, code, finding) -> the finding as it holds for this format, with a fix of this format; None where it does not hold."""
     find_loss: Callable[[Transcript, Transcript], str]
     """Why a planned file would lose something recorded, "" when it would not."""
+    links_replies: bool = False
+    """Whether the store says which message each reply answers, so that the words of two replies prove nothing."""

@@ -40,7 +40,8 @@ HABIT = 3
 @rule(code="AD403", name="user-message-answered-twice", severity=Severity.WARNING, bad=BAD, good=GOOD)
 def find_double_reply(session: Session) -> Iterator[Finding]:
     yield from report_problems(session, "answered-twice")
-    if not any(len(turn.replies) > 1 for turn in session.turns):
+    form = session.transcript.form
+    if (form is not None and form.links_replies) or not any(len(turn.replies) > 1 for turn in session.turns):
         return
     apart: set[int] = set()
     if session.is_record:

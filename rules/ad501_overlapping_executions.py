@@ -94,7 +94,7 @@ def describe(log: EventLog, overlap: Overlap, at_most: Severity | None) -> Findi
     message = f"two executions {verb} at the same time: {parts[0]} and {parts[1]}"
     if is_certain:
         ends = [part.end_time if part.end_line >= 0 else part.last_time for part in (older, newer)]
-        if newer.start_time and all(ends) and (log.unit == "events" or newer.start_time < min(ends)):
+        if newer.start_time and all(ends) and (not log.rows or newer.start_time < min(ends)):
             message += f", from {evidence.clock_time(newer.start_time)} to {evidence.clock_time(min(ends))}"
     if log.source is None:
         # Nothing else shows where a store that keeps no log has it from.
@@ -107,7 +107,7 @@ def describe(log: EventLog, overlap: Overlap, at_most: Severity | None) -> Findi
     return Finding(
         None,
         message,
-        related=tuple(sorted(set(related) if log.unit == "events" else join_labels(related), key=lambda row: row.line)),
+        related=tuple(sorted(join_labels(related) if log.rows else set(related), key=lambda row: row.line)),
         confidence=Confidence.CONFIRMED if is_certain else Confidence.POSSIBLE,
         at_most=at_most,
         where="events",

@@ -53,11 +53,15 @@ def describe(log: EventLog, start_line: int, requests: list[Request], at_most: S
     place = evidence.name_line(log, request.line)
     if log.source is None:
         place += f", {request.id}, {evidence.clock_time(request.time)}"
-    message = f"request ({place}) of {evidence.quote(prompt)} left while {names} of another execution was still running"
+    whose = "" if all(log.runs[call_id].execution == start_line for call_id in request.open_calls) else " of another execution"
+    message = f"request ({place}) of {evidence.quote(prompt)} "
+    if request.was_stale:
+        message += f"was made of an older state: {names}{whose} had its result by then; it left without that result"
+    else:
+        message += f"left while {names}{whose} was still running"
     if request.error_line >= 0:
         error = request.error if len(request.error) <= LONGEST_ERROR else request.error[: LONGEST_ERROR - 1] + "…"
         message += f" and was refused: {error}" if error else " and was refused"
-        message += " (the result was stored by then: an older state was sent)" if request.was_stale else ""
     else:
         layer = "client" if log.source is None else "provider layer"
         message += f"; the {layer} put a stand-in for its result into the request"

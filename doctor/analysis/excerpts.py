@@ -27,7 +27,7 @@ def build_excerpts(session: Session, finding: Finding) -> tuple[Excerpt, ...]:
 
 
 def _build_excerpt(session: Session, row: Related, primary: bool) -> Excerpt:
-    if row.where == "events" and session.events is not None and session.events.unit == "events":
+    if row.where == "events" and session.events is not None and not session.events.rows:
         return Excerpt(session.events.path, row.line + 1, "event", "", row.label, primary)
     transcript = session.transcript
     if row.where == "backup" and session.backup is not None:

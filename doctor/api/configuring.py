@@ -22,7 +22,7 @@ from doctor.settings.model import Settings, Tuning
 from doctor.settings.selecting import choose_codes, restamp
 from doctor.sources.configuration import Configuration, find_configuration, read_configuration, read_document
 from doctor.sources.siblings import TRANSCRIPT
-from doctor.sources.stores import PATTERN, walk_files, walk_transcripts
+from doctor.sources.stores import PATTERN, expand_file, walk_files, walk_transcripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Course:
         choice = self._choice
         if os.path.isfile(path):
             if not self._force_exclude or not choice.skips(os.path.abspath(path)):
-                yield path
+                yield from expand_file(path)
             return
         if not os.path.isdir(path) and not any(sign in path for sign in PATTERN):
             yield from walk_transcripts(path, stores)
@@ -114,9 +114,12 @@ class Course:
         if is_walk:
             choice.walked.append(os.path.abspath(path))
         if is_walk and choice.asks_for_names:
-            for one in walk_files(path, choice.skips, choice.asks_for):
-                taken.add(one)
-                yield one
+            for file in walk_files(path, choice.skips, choice.asks_for):
+                # A session of a database that is asked for by its name may be left out by its own.
+                for one in expand_file(file):
+                    if one == file or not choice.skips(os.path.abspath(one)):
+                        taken.add(one)
+                        yield one
         try:
             for one in walk_transcripts(path, stores):
                 # Of a session that was never saved only the place is known; where files are taken by name, an event log makes no session.

@@ -95,7 +95,7 @@ def build_timeline(session: Session, log: EventLog, findings: Sequence[Diagnosti
     bars = _list_executions(log, finder) + _list_requests(log, finder) + _list_tools(log, finder)
     bars += _list_moments(log, finder) + _list_repairs(session, log, finder)
     bars.sort(key=lambda bar: (bar.first, KINDS.index(bar.kind)))
-    bars = _mark_findings(bars, findings, log.path)
+    bars = _mark_findings(bars, findings, log)
     if not with_texts:
         bars = [_hide_text(bar) for bar in bars]
     spans = tuple(map(_measure_overlap, log.overlaps))
@@ -235,14 +235,19 @@ def _measure_overlap(overlap: Overlap) -> Span:
     return Span(newer.start_line, last, older.start_line, newer.start_line, overlap.confidence, overlap.proof, overlap.proof_lines)
 
 
+def _find_place(log: EventLog, line: int) -> int:
+    return log.rows[line] if log.rows and line >= 0 else line
+
+
 def _hide_text(bar: Bar) -> Bar:
     if bar.kind == "execution":
         return bar._replace(label="execution")
     return bar if bar.kind == "repair" else bar._replace(text="")
 
 
-def _mark_findings(bars: list[Bar], findings: Sequence[Diagnostic], events_path: str) -> list[Bar]:
-    """Each bar with the findings that name its event lines, its call or, for a repair, its rows."""
+def _mark_findings(bars: list[Bar], findings: Sequence[Diagnostic], log: EventLog) -> list[Bar]:
+    """Each bar with the findings that name its event lines, its call or, for a repair, its rows. Where the transcript itself bears the
+    moments, findings name its rows: what began or ended in one of them is marked, and calls by their ids alone, for they share a row."""
     by_line: dict[int, set[int]] = {}
     by_call: dict[str, set[int]] = {}
     by_row: dict[int, set[int]] = {}
@@ -250,21 +255,22 @@ def _mark_findings(bars: list[Bar], findings: Sequence[Diagnostic], events_path:
         for call_id in found.ids:
             by_call.setdefault(call_id, set()).add(number)
         for row in found.related:
-            if row.path == events_path:
+            if row.path == log.path:
                 by_line.setdefault(row.line - 1, set()).add(number)
             elif row.primary:
                 by_row.setdefault(row.line - 1, set()).add(number)
         if found.line:
-            (by_line if found.path == events_path else by_row).setdefault(found.line - 1, set()).add(number)
+            (by_line if found.path == log.path else by_row).setdefault(found.line - 1, set()).add(number)
         for interval in found.intervals:
             by_line.setdefault(interval.start_line, set()).add(number)
     marked = []
     for bar in bars:
         ids = [bar.call_id] if bar.call_id else find_ids(bar.text)
         numbers = {number for call_id in ids for number in by_call.get(call_id, ())}
-        if bar.kind in ("execution", "request", "tool", "error"):
-            numbers |= by_line.get(bar.start_line, set()) | by_line.get(bar.end_line, set())
+        if bar.kind in ("execution", "request", "error") or (bar.kind == "tool" and not log.rows):
+            for line in {_find_place(log, bar.start_line), _find_place(log, bar.end_line)}:
+                numbers |= by_line.get(line, set())
         if bar.kind == "repair":
-            numbers |= {number for row in bar.rows for number in by_row.get(row, ())}
+            numbers |= {number for row in bar.rows for number in (by_line if log.rows else by_row).get(row, ())}
         marked.append(bar._replace(findings=tuple(sorted(numbers))) if numbers else bar)
     return marked

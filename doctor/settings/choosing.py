@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from doctor.settings.globs import ANY, Pattern, compile_pattern, lies_in
+from doctor.settings.globs import ANY, Pattern, compile_pattern, lies_in, name_store
 from doctor.settings.model import Settings
 
 
@@ -70,4 +70,4 @@ def covers(pattern: Pattern, path: str) -> bool:
     if pattern.covers(path):
         return True
     base = os.sep.join(("", *pattern.base)) if os.sep == "/" else os.sep.join(pattern.base)
-    return bool(pattern.base) and not lies_in(path, base) and pattern.covers(os.path.realpath(path))
+    return bool(pattern.base) and not lies_in(path, base) and pattern.covers(os.path.realpath(name_store(path)))

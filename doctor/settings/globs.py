@@ -1,7 +1,8 @@
 """Patterns for paths, as people write them in a configuration: `**/old/*.jsonl`, `recordings/2024`, `scratch`.
 
 `*`, `?` and `[…]` stay within one name, `**` stands for any number of folders. A pattern without a slash means a name anywhere; one with
-a slash starts at the folder that it is relative to, unless it begins with `**`. What matches a folder covers all that lies in it.
+a slash starts at the folder that it is relative to, unless it begins with `**`. What matches a folder covers all that lies in it, and what
+matches a database or another store the sessions in it, `opencode.db#ses_…`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from fnmatch import fnmatch
 from doctor.records import Record
 
 ANY = "**"
+SEPARATOR, SESSION = "#", "ses_"
+"""How a session inside a store is named."""
 
 
 class Pattern(Record):
@@ -28,8 +31,8 @@ class Pattern(Record):
         return bool(self.parts[-1].strip("*"))
 
     def covers(self, path: str) -> bool:
-        """Whether an absolute path, or a folder that it lies in, is meant."""
-        return self._match(path, exactly=False)
+        """Whether an absolute path, or a folder or store that it lies in, is meant."""
+        return self._match(path, exactly=False) or (SEPARATOR in path and self._match(name_store(path), exactly=False))
 
     def names(self, path: str) -> bool:
         """Whether this very file is asked for, and not only a folder that it lies in."""
@@ -75,6 +78,12 @@ def _match_parts(names: Sequence[str], parts: Sequence[str], exactly: bool) -> b
     if parts[0] == ANY:
         return any(_match_parts(names[skipped:], parts[1:], exactly) for skipped in range(len(names) + 1))
     return bool(names) and fnmatch(names[0], parts[0]) and _match_parts(names[1:], parts[1:], exactly)
+
+
+def name_store(path: str) -> str:
+    """The store of a session that is named inside it; any other path as it is."""
+    store, _, name = path.rpartition(SEPARATOR)
+    return store if name.startswith(SESSION) else path
 
 
 def lies_in(path: str, folder: str) -> bool:

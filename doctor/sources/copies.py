@@ -14,6 +14,9 @@ from doctor.errors import DoctorError
 from doctor.sources.source import explain_os_error, identify
 
 COMPANIONS = ("-wal", "-journal", "-shm")
+LOG = COMPANIONS[0]
+LOG_HEAD = 32
+"""Bytes at the beginning of a write-ahead log that change when it is begun anew."""
 TRIES = 4
 
 
@@ -53,7 +56,7 @@ def copy_database(path: str) -> Copy:
         for _ in range(TRIES):
             before = identify_database(path)
             _copy_files(path, copy.path)
-            if identify_database(path) == before:
+            if is_of_one_moment(before, identify_database(path), path, copy.path):
                 copy.identity = before
                 return copy
     except BaseException:
@@ -63,6 +66,21 @@ def copy_database(path: str) -> Copy:
     raise DoctorError(
         "live", f"{path} changes faster than it can be copied: somebody is writing to it; run this again when it is quiet", path
     )
+
+
+def is_of_one_moment(before: tuple[object, ...], after: tuple[object, ...], path: str, target: str) -> bool:
+    """Whether copied files belong together: nobody wrote meanwhile, or to the write-ahead log alone, which only grew. It was copied last,
+    and what it lacks of its end is a transaction that is not there yet."""
+    if before == after:
+        return True
+    if before[0] != after[0] or before[2] != after[2] or not os.path.exists(target + LOG):
+        return False
+    try:
+        with open(path + LOG, "rb") as log, open(target + LOG, "rb") as copied:
+            head = log.read(LOG_HEAD)
+            return len(head) == LOG_HEAD and head == copied.read(LOG_HEAD) and os.path.getsize(path + LOG) >= os.path.getsize(target + LOG)
+    except OSError:
+        return False
 
 
 def _copy_files(path: str, target: str) -> None:

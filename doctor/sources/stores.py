@@ -83,6 +83,15 @@ def walk_transcripts(path: str, stores: Sequence[str] = ()) -> Iterator[str]:
         raise DoctorError("unreadable", f"can't find {path}: there is no such file or folder", path)
 
 
+def expand_file(path: str) -> list[str]:
+    """What a file holds: the sessions of a database, else itself. Of a database that can't be read a target that says why."""
+    if path.endswith(ROWS) or not _holds_sessions(path):
+        return [path]
+    from doctor.sources.formats.opencode.places import name_sessions
+
+    return [one.target for one in name_sessions(path)]
+
+
 def _walk_folder(path: str) -> Iterator[str]:
     found = False
     denied: list[str] = []
@@ -230,9 +239,11 @@ def find_session(name: str, stores: Sequence[str]) -> str:
     if not places:
         where = f"; no session in {' or '.join(stores)} has an id that begins like this" if stores else ""
         raise DoctorError("unreadable", f"can't find {name}: there is no such file or folder{where}", name)
-    listed = [f"{place.session_id} ({place.project})" for place in places[:MOST_CANDIDATES]]
+    # A session that two databases hold has one project, but two places.
+    is_told = len({(place.session_id, place.project) for place in places}) == len(places)
+    listed = [f"{place.session_id} ({place.project if is_told else place.transcript})" for place in places[:MOST_CANDIDATES]]
     more = f", and {len(places) - MOST_CANDIDATES:,} more" if len(places) > MOST_CANDIDATES else ""
-    advice = "name the folder of the one that is meant" if exact else "give more of the id"
+    advice = ("name the folder of the one that is meant" if exact else "give more of the id") if is_told else "name the one that is meant"
     raise DoctorError("usage", f"{name} is ambiguous, {advice}: {', '.join(listed)}{more}", name)
 
 

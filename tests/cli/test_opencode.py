@@ -97,3 +97,55 @@ def test_an_export_is_repaired_into_a_new_file(tmp_path: Path, capsys: pytest.Ca
     assert state["status"] == "error" and state["metadata"]["output"] == ""
     assert main(["fix", str(target), "--dry-run"]) == 0
     assert "would apply" not in capsys.readouterr().out
+
+
+@pytest.fixture
+def project(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a database of a name that no walk looks for."""
+    folder = store.parent.parent / "project"
+    folder.mkdir()
+    shutil.move(store, folder / "mine.db")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def check_codes(words: list[str], capsys: pytest.CaptureFixture[str]) -> list[tuple[str, str]]:
+    """(code, beginning of the session's id) of all that a check says."""
+    capsys.readouterr()
+    main(["check", *words, "--format", "json"])
+    said = capsys.readouterr()
+    assert "name a session" not in said.err
+    return [(found["code"], file["session_id"][:9]) for file in json.loads(said.out)["files"] for found in file["diagnostics"]]
+
+
+def test_a_baseline_takes_the_sessions_of_a_database(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["baseline", "mine.db"]) == 0
+    assert main(["check", "mine.db", "--baseline", "amplifier-doctor-baseline.json"]) == 0
+    assert "accepted by the baseline" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("settings", "words", "sessions"),
+    [
+        ("", ["mine.db"], ["ses_dd8cc", "ses_dd8d0"]),
+        ('exclude = ["mine.db"]', ["mine.db"], ["ses_dd8cc", "ses_dd8d0"]),
+        ('exclude = ["mine.db"]', ["mine.db", "--force-exclude"], []),
+        ('include = ["*.db"]', ["."], ["ses_dd8cc", "ses_dd8d0"]),
+        ('include = ["*.db"]\nexclude = ["mine.db#ses_dd8cc*"]', ["."], ["ses_dd8d0"]),
+        ('[per-file-ignores]\n"mine.db" = ["AD402"]', ["mine.db"], []),
+        ('[per-file-ignores]\n"mine.db#ses_dd8d*" = ["AD402"]', ["mine.db"], ["ses_dd8cc"]),
+        ('[per-file-ignores]\n"other.db" = ["AD402"]', ["mine.db"], ["ses_dd8cc", "ses_dd8d0"]),
+    ],
+)
+def test_patterns_mean_a_database_or_one_of_its_sessions(
+    project: Path, settings: str, words: list[str], sessions: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "amplifier-doctor.toml").write_text(settings)
+    assert [session for code, session in check_codes(words, capsys) if code == "AD402"] == sessions
+
+
+def test_a_session_in_two_databases_is_named_by_its_places(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = store.with_name("opencode-beta.db")
+    shutil.copy(store, other)
+    assert main(["check", OVERLAP]) == 2
+    assert f"{other}#{OVERLAP}" in "".join(capsys.readouterr().err.split("\n"))

@@ -186,3 +186,19 @@ def test_a_start_after_a_crash_is_no_overlap_to_mark(tmp_path: Path) -> None:
     timeline = build(story.write(tmp_path))
     assert [span.confidence for span in timeline.spans] == ["possible"]
     assert [section.spans for section in lay_out(timeline, 60).sections] == [()]
+
+
+def test_rows_are_not_taken_for_moments_where_there_is_no_log(tmp_path: Path) -> None:
+    """An export tells its times itself: findings name its rows, bars its moments, of which there are others."""
+    from doctor.examples import answer, export, prompt
+    from doctor.examples import tool as part
+
+    steps = [
+        answer(f"msg_a{number}", "msg_1", part(f"toolu_{number}", start=3 * number + 1, end=3 * number + 2), created=3 * number,
+               completed=3 * number + 2, finish="tool-calls")
+        for number in range(1, 5)
+    ]  # fmt: skip
+    last = answer("msg_a9", "msg_1", part("toolu_9", "running", start=21), created=20)
+    (tmp_path / "transcript.jsonl").write_text(export(prompt("msg_1", "go", created=2), *steps, last))
+    timeline = build(tmp_path)
+    assert {bar.label for bar in timeline.bars if "AD301" in codes(timeline, bar)} == {"request 5", "bash toolu_9"}

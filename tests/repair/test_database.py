@@ -170,3 +170,53 @@ def test_messages_of_the_second_generation_are_not_written(tmp_path: Path) -> No
     target = tmp_path / "out.json"
     assert not fix(f"{path}#ses_1", dry_run=False, output=target, now=NOW).errors and target.exists()
     close_databases()
+
+
+def test_a_fix_that_was_stopped_before_it_wrote_does_not_stand_in_the_way_of_undo(store: Path) -> None:
+    """A receipt comes before the transaction. That of a fix which was killed in between tells of nothing that was done."""
+    before = read(store)
+    first = repair(store).files[0].fix
+    paper = json.loads(Path(first.receipt).read_bytes())
+    rows = [{**row, "before": row["after"], "after": "{}"} for row in paper["rows"]]
+    stale = store.with_name(f"{store.name}.receipt-doctor-20990101T000000000000Z.json")
+    stale.write_text(json.dumps(paper | {"rows": rows, "backup": f"{store.name}.bak-doctor-20990101T000000000000Z"}))
+    assert undo(f"{store}#ses_1", now=NOW + 1).backup == first.backup and read(store) == before
+
+
+def test_an_undo_that_was_stopped_before_it_said_so_is_done(store: Path) -> None:
+    before = read(store)
+    repair(store)
+    Path(undo(f"{store}#ses_1", now=NOW + 1).kept).unlink()
+    with pytest.raises(DoctorError, match="nothing to undo"):
+        undo(f"{store}#ses_1", now=NOW + 2)
+    assert read(store) == before and repair(store).files[0].fix.written
+
+
+def change_part(store: Path, old: str, new: str) -> None:
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("UPDATE part SET data = replace(data, ?, ?) WHERE id = 'prt_2'", (old, new))
+        connection.commit()
+
+
+def test_half_a_pair_of_surrogates_is_written_as_it_was(store: Path) -> None:
+    change_part(store, "make", r"\ud83d make")
+    before = read(store)
+    assert repair(store).files[0].fix.written
+    assert json.loads(read(store)["prt_2"])["state"]["input"] == {"command": "\ud83d make"}
+    undo(f"{store}#ses_1", now=NOW + 1)
+    assert read(store) == before
+
+
+def test_a_number_that_no_json_can_spell_is_never_written(store: Path) -> None:
+    change_part(store, '"make"', "1e400")
+    before = read(store)
+    repair(store)
+    assert read(store) == before and not list(store.parent.glob("*doctor*"))
+
+
+def test_bytes_that_are_no_text_are_one_line_that_quotes_nothing(store: Path) -> None:
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("UPDATE part SET data = CAST(replace(data, 'make', x'ff41') AS TEXT) WHERE id = 'prt_2'")
+        connection.commit()
+    (problem,) = repair(store).errors
+    assert "no UTF-8" in problem.message and "command" not in problem.message

@@ -98,7 +98,14 @@ def list_changes(old: Any, new: Any) -> list[RowChange]:
 
 
 def _spell(table: str, record: dict[str, Any]) -> str:
-    return json.dumps({key: value for key, value in record.items() if key not in TABLES[table]}, ensure_ascii=False, separators=(",", ":"))
+    """JSON text that a column can hold: lone surrogates, which have no UTF-8 form, make it ASCII with escapes."""
+    value = {key: value for key, value in record.items() if key not in TABLES[table]}
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"))
+    return text
 
 
 def _read(source: Source) -> Any:
@@ -133,7 +140,8 @@ def _open_alone(path: str) -> Iterator[sqlite3.Connection]:
 
 
 def _explain(path: str, error: sqlite3.Error) -> DoctorError:
-    said = str(error)
+    # What can't be decoded is quoted in full by SQLite's module.
+    said = "a row holds bytes that are no UTF-8" if "decode to UTF-8" in str(error) else str(error)
     if "locked" in said or "busy" in said:
         return DoctorError(
             "live", f"{path} is locked: another process has it open; close OpenCode and run this again; nothing was changed", path
@@ -146,8 +154,9 @@ def _explain(path: str, error: sqlite3.Error) -> DoctorError:
 def _require_sound(connection: sqlite3.Connection, path: str) -> None:
     found = [str(row[0]) for row in connection.execute(f"PRAGMA {SAFE}(1)")]
     if found != ["ok"]:
+        said = " ".join(found[0].split())
         raise DoctorError(
-            "unwritable", f"{path} fails SQLite's integrity check ({found[0]}): it is not written; save it with .recover first", path
+            "unwritable", f"{path} fails SQLite's integrity check ({said}): it is not written; save it with .recover first", path
         )
 
 
@@ -227,15 +236,18 @@ def undo_session(store: str, session_id: str, now: float) -> tuple[str, str, str
     real = os.path.realpath(store)
     papers = [paper for paper in find_papers(real) if paper.session == session_id]
     undone = {paper.backup for paper in papers if paper.is_undone}
-    found = next((paper for paper in papers if not paper.is_undone and paper.backup not in undone), None)
-    if found is None:
-        raise DoctorError("usage", f"there is nothing to undo: no receipt of a fix of {session_id} lies beside {real}", real)
+    papers = [paper for paper in papers if not paper.is_undone and paper.backup not in undone]
+    nothing = DoctorError("usage", f"there is nothing to undo: no receipt of a fix of {session_id} lies beside {real}", real)
+    if not papers:
+        raise nothing
     with files.explain_errors(real):
         files.require_writable(real)
         with hold_locks(real), _open_alone(real) as connection:
+            found = next((paper for paper in papers if not _is_still_old(connection, paper)), None)
+            if found is None:
+                raise nothing
             for row in found.rows:
-                now_there = connection.execute(f"SELECT data FROM {row.table} WHERE id = ?", (row.id,)).fetchone()
-                if now_there is None or now_there[0] != row.after:
+                if _read_data(connection, row) != row.after:
                     message = f"{row.table} {row.id} in {real} was changed since it was fixed; the old rows are in {found.backup}"
                     raise DoctorError("changed", message, real)
             _replace(connection, real, tuple(row._replace(before=row.after, after=row.before) for row in found.rows))
@@ -243,6 +255,16 @@ def undo_session(store: str, session_id: str, now: float) -> tuple[str, str, str
             paper = {"undone": os.path.basename(found.backup), "session": session_id, "rows": [row._asdict() for row in found.rows]}
             files.create_file(kept, MemorySource(json.dumps(paper, ensure_ascii=False).encode("utf-8", "surrogatepass")), os.stat(real), [])
     return real, found.backup, kept
+
+
+def _is_still_old(connection: sqlite3.Connection, paper: Paper) -> bool:
+    """Whether all rows hold what they did before a fix: it was stopped before it wrote, or taken back and stopped before it said so."""
+    return all(_read_data(connection, row) == row.before for row in paper.rows)
+
+
+def _read_data(connection: sqlite3.Connection, row: RowChange) -> Any:
+    found = connection.execute(f"SELECT data FROM {row.table} WHERE id = ?", (row.id,)).fetchone()
+    return found[0] if found is not None else None
 
 
 def find_papers(real: str) -> list[Paper]:

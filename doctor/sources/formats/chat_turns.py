@@ -34,7 +34,8 @@ def read_turns(transcript: Transcript, events_path: str) -> EventLog | None:
     """
     rows: list[tuple[int, dict[str, Any]]] = transcript.notes.events
     log = EventLog(transcript.path, transcript.source)
-    log.unit, log.line_count = "rows", transcript.line_count
+    # Every row is a moment.
+    log.rows, log.line_count = range(transcript.line_count), transcript.line_count
     if events_path:
         log = EventLog(events_path, FileSource(events_path))
         rows = _read_rows(log)
@@ -167,7 +168,7 @@ def _describe(span: Span, transcript: Transcript, log: EventLog, ids: dict[str, 
     trigger = next((index for wanted in record.triggers for index in ids.get(wanted, ())), None)
     times = [time for index in span.outputs if (time := notes[index].time) is not None]
     last = max([*times, *(time for time in (record.start, record.end) if time is not None)], default=None)
-    own_rows = [transcript.messages[index].line for index in span.outputs] if log.unit == "rows" else []
+    own_rows = [transcript.messages[index].line for index in span.outputs] if log.rows else []
     return Execution(
         start_line=span.start_line,
         start_time=write_time(record.start) if record.start is not None else "",

@@ -60,7 +60,7 @@ def read_transcript(source: Source, path: str) -> Transcript:
         ]
     transcript.form = Form(
         partial(_read_row, contents), partial(_name_row, contents), partial(_place_row, contents), lambda _: len(contents.entries),
-        partial(_build_sent, contents), partial(adapt, contents), find_loss,
+        partial(_build_sent, contents), partial(adapt, contents), find_loss, document.generation == 1,
     )  # fmt: skip
     return transcript
 
@@ -127,10 +127,19 @@ def _place_row(contents: Contents, transcript: Transcript, line: int) -> int:
 
 def _build_sent(contents: Contents, transcript: Transcript) -> Transcript:
     sent = Transcript(transcript.path, transcript.format, transcript.source)
-    sent.starts, sent.form = transcript.starts, transcript.form
+    sent.starts = transcript.starts
+    sent.form = transcript.form._replace(read_row=partial(_read_sent_row, contents)) if transcript.form is not None else None
     sent.messages = list_sent(transcript.messages, contents.entries, contents.document.generation)
     sent.unusual = [index for index, message in enumerate(sent.messages) if _is_unusual(message)]
     return sent
+
+
+def _read_sent_row(contents: Contents, transcript: Transcript, line: int) -> Any:
+    """The row without texts that say nothing: the client leaves them out."""
+    row = _read_row(contents, transcript, line)
+    if not isinstance(row, dict) or not isinstance(row["content"], list):
+        return row
+    return row | {"content": [block for block in row["content"] if block["type"] != "text" or block["text"]]}
 
 
 def _is_unusual(message: Message) -> bool:

@@ -10,7 +10,7 @@ from doctor.model import ShapeProblem
 from doctor.sources.formats.opencode.contents import Contents
 from doctor.sources.formats.opencode.entries import Entry
 from doctor.sources.formats.opencode.identifiers import SILENCED, find_id_problems
-from doctor.sources.formats.opencode.values import get_list, get_object, get_text, write_clock
+from doctor.sources.formats.opencode.values import get_object, get_text, write_clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,9 +96,17 @@ def _find_empty(entries: Sequence[Entry], generation: int) -> Iterator[StoreProb
         if generation == 1 and entry.is_aborted and (blank or (not said and any(part in ("patch", "step-finish") for part in entry.parts))):
             text = f"{entry.id} was aborted before it said anything, and holds {', '.join(entry.parts)}: some versions send it empty"
             yield StoreProblem(EMPTY, entry.line, text, is_doubtful=True)
+        elif generation == 1 and entry.finish and not entry.error and (blank or not said) and (held := _name_unsent(entry)):
+            text = f"{entry.id} ended ({entry.finish}) without a word, and holds {held}: some versions send it empty"
+            yield StoreProblem(EMPTY, entry.line, text, is_doubtful=True)
         elif generation == 1 and not entry.parts and not entry.error and entry.finish:
             text = f"{entry.id} ended ({entry.finish}) without a single part: the client leaves it out of the conversation"
             yield StoreProblem(EMPTY, entry.line, text, is_note=True)
+
+
+def _name_unsent(entry: Entry) -> str:
+    """What a message holds beside the marks of its steps."""
+    return ", ".join(dict.fromkeys(part for part in entry.parts if part not in ("step-start", "step-finish")))
 
 
 def _find_compactions(entries: Sequence[Entry], generation: int) -> Iterator[StoreProblem]:
@@ -129,12 +137,12 @@ def _find_unanswered(entries: Sequence[Entry]) -> Iterator[StoreProblem]:
         if entry.kind == "assistant" and entry.parent:
             answers.setdefault(entry.parent, []).append(entry)
     prompts = [entry for entry in entries if entry.kind == "user"]
+    done = [entry for entry in prompts if any(answer.is_final for answer in answers.get(entry.id, ()))]
     for entry in prompts:
         own = answers.get(entry.id, [])
-        later = [other for other in prompts if other.created > entry.created]
-        taken = next((other for other in later if any(answer.is_final for answer in answers.get(other.id, ()))), None)
         if any(answer.is_final for answer in own):
             continue
+        taken = next((other for other in done if other.created > entry.created), None)
         if not own and taken is None:
             yield from _describe_silence(entry, entries)
         elif not own and taken is not None:
@@ -146,9 +154,8 @@ def _find_unanswered(entries: Sequence[Entry]) -> Iterator[StoreProblem]:
 
 def _describe_silence(entry: Entry, entries: Sequence[Entry]) -> Iterator[StoreProblem]:
     """A prompt that nobody answered. It is worth a warning where the client had answered before and went on."""
-    before = [other for other in entries if other.kind == "assistant" and other.created < entry.created]
-    after = [other for other in entries if other.created > entry.created]
-    if before and after:
+    before = any(other.kind == "assistant" and other.created < entry.created for other in entries)
+    if before and any(other.created > entry.created for other in reversed(entries)):
         said = f"{entry.id} was stored at {write_clock(entry.created)} and never answered, nor was anything behind it"
         yield StoreProblem(UNANSWERED, entry.line, said, ((entry.line, "has no reply"),))
 
@@ -212,10 +219,3 @@ def _find_revert(info: Any, entries: Sequence[Entry]) -> Iterator[StoreProblem]:
         hidden = sum(1 for entry in entries if line is not None and entry.line >= line)
         count = f"{hidden} messages from {name} on are" if hidden != 1 else f"{name} is"
         yield StoreProblem(REVERTED, line, f"a revert is pending: {count} hidden, and go with the next prompt", is_note=True)
-
-
-def list_part_flaws(value: Any) -> list[tuple[str, str]]:
-    """(part id, message id that it names) of the V1 parts of a message that name another message."""
-    own = get_text(get_object(value, "info"), "id")
-    parts = [part for part in get_list(value, "parts") if isinstance(part, dict)]
-    return [(get_text(part, "id"), get_text(part, "messageID")) for part in parts if get_text(part, "messageID") not in ("", own)]

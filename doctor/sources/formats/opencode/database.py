@@ -38,6 +38,8 @@ class Database:
         self.columns: dict[str, tuple[str, ...]] = {}
         self.complaint = ""
         self.dangling: tuple[str, ...] = ()
+        self.read: set[str] = set()
+        """Ids of the sessions that were read from this copy."""
 
     def ask(self, query: str, *values: Any) -> list[sqlite3.Row]:
         try:
@@ -58,17 +60,22 @@ _opened: list[Database] = []
 """The database that was opened last: its sessions are read one after the other."""
 
 
-def open_database(path: str) -> Database:
-    """The copy of a database, opened; a second time for as long as the original stays the same.
+def open_database(path: str, session_id: str = "") -> Database:
+    """The copy of a database, opened; a second time for as long as the original stays the same. For a session that was listed in a copy,
+    and not read yet, that copy will do: a client at work writes all the time, and one run shows the sessions of one moment.
 
     Raises DoctorError: it is empty, damaged beyond opening, no database, or not OpenCode's.
     """
-    if _opened and _opened[0].path == path and _opened[0].copy.identity == identify_database(path):
-        return _opened[0]
+    if _opened and _opened[0].path == path:
+        known = _opened[0]
+        if (session_id and session_id not in known.read) or known.copy.identity == identify_database(path):
+            known.read.add(session_id)
+            return known
     close_databases()
     database = _open(path)
     atexit.register(close_databases)
     _opened.append(database)
+    database.read.add(session_id)
     return database
 
 
@@ -150,6 +157,8 @@ def _require_tables(database: Database) -> None:
             raise _explain_version(database, f"no column {lacking[0]} in {table}")
     if not kept:
         raise _explain_version(database, "no table of messages")
+    if "message" in kept and "part" not in database.columns:
+        raise _explain_version(database, "no table of parts")
 
 
 def _explain_version(database: Database, lacking: str) -> DoctorError:

@@ -99,6 +99,7 @@ def _read_first(value: Any, line: int) -> Entry:
     compaction = next((part for part in parts if part.get("type") == "compaction"), {})
     model = get_object(info, "model")
     data = get_object(error, "data")
+    tools = tuple(_read_first_tool(part, place) for place, part in enumerate(parts) if part.get("type") == "tool")
     return Entry(
         line=line,
         id=get_text(info, "id"),
@@ -107,10 +108,10 @@ def _read_first(value: Any, line: int) -> Entry:
         parent=get_text(info, "parentID"),
         created=get_time(time, "created"),
         completed=get_time(time, "completed"),
-        finish=get_text(info, "finish"),
+        finish=get_text(info, "finish") or ("" if error else _guess_finish(time, kinds, tools)),
         error=get_text(error, "name"),
         refusal=get_text(data, "responseBody") or get_text(data, "message"),
-        tools=tuple(_read_first_tool(part, place) for place, part in enumerate(parts) if part.get("type") == "tool"),
+        tools=tools,
         parts=kinds,
         prompt=prompt[:LONGEST_PROMPT] if role == "user" else "",
         root=get_text(get_object(info, "path"), "root"),
@@ -128,23 +129,30 @@ def _name_part(part: dict[str, Any]) -> str:
     return "empty-text" if kind == "text" and not get_text(part, "text") else kind
 
 
+def _guess_finish(time: dict[str, Any], kinds: tuple[str, ...], tools: tuple[Tool, ...]) -> str:
+    """How a message of V1 ended that does not say so: those of versions before `finish`, and commands that the user ran with `!`. One with
+    a call that somebody else ended was completed by somebody else, too."""
+    said = [kind for kind in kinds if kind in ("text", "tool", "step-start")]
+    if not get_time(time, "completed") or not said or any(tool.is_swept or tool.is_open for tool in tools):
+        return ""
+    return "tool-calls" if said[-1] == "tool" and "step-start" in said else "stop"
+
+
 def _read_first_tool(part: dict[str, Any], place: int) -> Tool:
     state = get_object(part, "state")
     time, metadata = get_object(state, "time"), get_object(state, "metadata")
     swept = get_text(state, "status") == "error" and (get_text(state, "error").startswith(SWEPT) or metadata.get("interrupted") is True)
-    hosted = get_object(part, "metadata").get("providerExecuted") is True
-    status = get_text(state, "status")
-    ended = get_time(time, "end")
+    maker = _find_maker(metadata)
     return Tool(
         get_text(part, "callID"),
         get_text(part, "tool"),
-        status,
+        get_text(state, "status"),
         get_time(time, "start"),
-        ended,
+        get_time(time, "end"),
         place,
-        hosted,
-        swept,
-        _find_maker(metadata),
+        get_object(part, "metadata").get("providerExecuted") is True,
+        swept or bool(maker),
+        maker,
     )
 
 
@@ -181,6 +189,7 @@ def _read_second_tool(part: dict[str, Any], place: int) -> Tool:
     state, time = get_object(part, "state"), get_object(part, "time")
     error = get_object(state, "error")
     swept = bool(error) and (get_text(error, "type") == "aborted" or get_text(error, "message").startswith(SWEPT))
+    maker = _find_maker(get_object(state, "metadata"))
     return Tool(
         get_text(part, "id"),
         get_text(part, "name"),
@@ -189,8 +198,8 @@ def _read_second_tool(part: dict[str, Any], place: int) -> Tool:
         get_time(time, "completed"),
         place,
         part.get("executed") is True,
-        swept,
-        _find_maker(get_object(state, "metadata")),
+        swept or bool(maker),
+        maker,
     )
 
 

@@ -41,9 +41,18 @@ def list_sessions(storage: str) -> list[FileRow]:
     return sorted(found)
 
 
+def _find_row(storage: str, session_id: str) -> FileRow | None:
+    root = os.path.join(storage, "session")
+    for project in _list_names(root):
+        path = os.path.join(root, project, session_id + SUFFIX)
+        if os.path.isfile(path):
+            return FileRow(session_id, project, path)
+    return None
+
+
 def load_session(storage: str, session_id: str) -> StoreSource:
     """One session, written out as an export. Raises DoctorError: it is not there, or its own file can't be read."""
-    row = next((row for row in list_sessions(storage) if row.id == session_id), None)
+    row = _find_row(storage, session_id)
     if row is None:
         raise DoctorError("unreadable", f"{storage} holds no session {session_id}", storage)
     try:
@@ -101,21 +110,57 @@ def _find_surroundings(storage: str, row: FileRow) -> Iterator[Flaw]:
     if row.project != "global" and not os.path.isfile(os.path.join(storage, "project", row.project + SUFFIX)):
         said = f"its project {row.project} has no file in the store: the import into a database passes this session over"
         yield Flaw("hidden-session", None, said)
-    known = set(_list_names(os.path.join(storage, "message", row.id)))
-    for message_id in _list_names(os.path.join(storage, "part")):
-        if message_id + SUFFIX in known:
-            continue
+    for message_id in _find_orphans(storage, row.id):
         names = _list_names(os.path.join(storage, "part", message_id))
-        for name in names[:1]:
-            if _read_owner(os.path.join(storage, "part", message_id, name)) == row.id:
-                count = "a part belongs" if len(names) == 1 else f"{len(names)} parts belong"
-                yield Flaw(ORPHANS, None, f"{count} to no message: {message_id} has no file in the store ({name.removesuffix(SUFFIX)})")
+        if names and not os.path.isfile(os.path.join(storage, "message", row.id, message_id + SUFFIX)):
+            count = "a part belongs" if len(names) == 1 else f"{len(names)} parts belong"
+            said = f"{count} to no message: {message_id} has no file in the store ({names[0].removesuffix(SUFFIX)})"
+            yield Flaw(ORPHANS, None, said)
+
+
+class Orphans(Record):
+    """Folders of parts without a message, by the session that a part of them names. `stamps`: when which folder had been changed last."""
+
+    storage: str
+    stamps: dict[str, int]
+    by_session: dict[str, list[str]]
+
+
+_seen: list[Orphans] = []
+"""Those of the store that was read last: finding them takes a look at every message of every session, whose parts have no other owner."""
+
+
+def _find_orphans(storage: str, session_id: str) -> list[str]:
+    own = os.path.join("message", session_id)
+    if not _seen or _seen[0].storage != storage or any(_stamp(storage, name) != _seen[0].stamps.get(name, 0) for name in ("part", own)):
+        _seen[:] = [_scan_orphans(storage)]
+    return _seen[0].by_session.get(session_id, [])
+
+
+def _scan_orphans(storage: str) -> Orphans:
+    sessions = _list_names(os.path.join(storage, "message"))
+    stamps = {name: _stamp(storage, name) for name in ("part", *(os.path.join("message", session) for session in sessions))}
+    known = {name for session in sessions for name in _list_names(os.path.join(storage, "message", session))}
+    by_session: dict[str, list[str]] = {}
+    for message_id in _list_names(os.path.join(storage, "part")):
+        if message_id + SUFFIX not in known:
+            parts = _list_names(os.path.join(storage, "part", message_id))
+            owner = next(filter(None, (_read_owner(os.path.join(storage, "part", message_id, name)) for name in parts)), "")
+            by_session.setdefault(owner, []).append(message_id)
+    return Orphans(storage, stamps, by_session)
+
+
+def _stamp(storage: str, name: str) -> int:
+    try:
+        return os.stat(os.path.join(storage, name)).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _read_owner(path: str) -> str:
     try:
         return get_text(json.loads(_read(path)), "sessionID")
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, DoctorError):
         return ""
 
 

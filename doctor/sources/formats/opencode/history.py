@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from doctor.eventlog import EventLog, Overlap, Request
@@ -20,6 +21,8 @@ from doctor.sources.formats.opencode.overlaps import (
 from doctor.sources.formats.opencode.signs import END, FAIL, RAN, Sign, StoredEvent, covers, read_events, read_times
 from doctor.sources.formats.opencode.values import write_time
 
+LACKING = re.compile("no tool output|without|missing|not found|must be followed|did not have", re.IGNORECASE)
+"""Words of all providers for a call without its result."""
 KINDS = ("begin", RAN, "result", END, FAIL)
 
 
@@ -89,6 +92,10 @@ def _build_request(story: Story, table: Table, part: Part, index: int, others: S
     named = [(at, tool) for at, tool in calls if names(entry.refusal, tool)]
     # V1 tells the model that an open call was interrupted; V2 sends the call without a result.
     running = [(at, tool) for at, tool in calls if _is_running(table, at, tool, begin)]
+    # A refusal for want of a result that was stored by then proves by itself that an older state was sent, whoever sent it. (V1 can lose
+    # a stored result on its way to the provider: AD309.)
+    if failed and not named and story.generation == 2 and LACKING.search(entry.refusal):
+        named = [(at, tool) for at, tool in _list_answered(story, table, index, begin) if names(entry.refusal, tool)]
     chosen = named if failed else running if story.generation == 1 else []
     return Request(
         line=begin.line,
@@ -103,6 +110,16 @@ def _build_request(story: Story, table: Table, part: Part, index: int, others: S
         id=entry.id,
         was_stale=failed and bool(chosen) and not any(_is_running(table, at, tool, begin) for at, tool in chosen),
     )
+
+
+def _list_answered(story: Story, table: Table, index: int, begin: Sign) -> list[tuple[int, Tool]]:
+    """The local calls of other messages whose result was stored before a message began."""
+    found = []
+    for at in table.begins:
+        for tool in story.entries[at].tools if at != index else ():
+            result = find_result(table, at, tool) if tool.call_id and not tool.is_hosted else None
+            found += [(at, tool)] if result is not None and result.order < begin.order else []
+    return found
 
 
 def _is_running(table: Table, index: int, tool: Tool, begin: Sign) -> bool:

@@ -45,6 +45,7 @@ def find_id_problems(entries: Sequence[Entry], info: Any) -> Iterator[StoreProbl
     born = get_time(get_object(info, "time"), "created")
     entries = [entry for entry in entries if entry.id and entry.created and entry.created >= born - COPIED]
     answered = {entry.parent for entry in entries if entry.is_assistant}
+    prompts = {entry.id: entry for entry in reversed(entries) if entry.kind == "user"}
     silent: list[tuple[Entry, Entry]] = []
     endless: list[tuple[Entry, Entry]] = []
     highest: Entry | None = None
@@ -52,7 +53,7 @@ def find_id_problems(entries: Sequence[Entry], info: Any) -> Iterator[StoreProbl
         if entry.kind == "user" and highest is not None and entry.id < highest.id:
             silent.append((entry, highest))
         if entry.is_assistant:
-            prompt = next((one for one in entries if one.id == entry.parent and one.kind == "user"), None)
+            prompt = prompts.get(entry.parent)
             if prompt is not None and prompt.id > entry.id and prompt.created < entry.created and entry.is_final:
                 endless.append((prompt, entry))
             if highest is None or entry.id > highest.id:

@@ -103,7 +103,9 @@ def _list_first(value: Any, entry: Entry) -> list[dict[str, Any]]:
         if kind == "text":
             blocks.append({"type": "text", "text": get_text(part, "text")})
         elif kind == "reasoning":
-            blocks += _build_thinking(part, get_object(part, "metadata"), entry)
+            # Without a signature its SDK leaves it out, with a warning, whoever the provider is.
+            native = get_object(part, "metadata")
+            blocks += _build_thinking(part, native, entry) if _find_signature(native) else []
         elif kind == "tool" and get_object(part, "metadata").get("providerExecuted") is not True:
             state = get_object(part, "state")
             blocks.append(_build_call(get_text(part, "callID"), get_text(part, "tool"), state.get("input", {})))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MISSING_RESULT = "AD301"
 PREFILL = "AD401"
+TWICE = "AD403"
 HISTORY = ("AD501", "AD505")
 UNREADABLE = "AD103"
 OF_OTHERS = frozenset({"AD107", "AD108", "AD110", "AD503", "AD504", "AD507", "AD508", "AD601", "AD602", "AD603", "AD604"})
@@ -44,9 +45,14 @@ def adapt(contents: Contents, session: Session, code: str, finding: Finding) -> 
     if code == PREFILL and finding.confidence is Confidence.POSSIBLE and not session.as_request:
         # Which reply answers which prompt is known here, and prompts that come in meanwhile are answered together.
         return None
+    if code == TWICE and _answers_others(contents, finding):
+        return None
     if code == UNREADABLE and contents.belongings is not None:
         fix = Fix("`fix -o FILE` writes the session as an export without this record", Safety.MANUAL)
-        return finding._replace(message=finding.message.removeprefix("the line is not JSON: "), fix=fix)
+        place = contents.find(finding.line) if finding.line is not None else None
+        # A message that is lost as a whole has no row: the one that stands there now is another.
+        line = finding.line if place is not None and contents.entries[place].id in finding.message else None
+        return finding._replace(message=finding.message.removeprefix("the line is not JSON: "), fix=fix, line=line)
     if code in HISTORY:
         # What is left of it on disk does not keep the client from going on.
         finding = finding._replace(at_most=finding.at_most or Severity.WARNING)
@@ -61,6 +67,14 @@ def adapt(contents: Contents, session: Session, code: str, finding: Finding) -> 
     message = finding.message.removesuffix(": the turn was interrupted")
     said = f"{message}: it is still marked as {tool.status}; the client tells the model that it was interrupted" if tool else message
     return finding._replace(message=said, fix=fix, at_most=Severity.WARNING)
+
+
+def _answers_others(contents: Contents, finding: Finding) -> bool:
+    """Whether a message that the client wrote itself stands between the replies of a finding (V2): the same words then prove nothing."""
+    lines = [row.line for row in finding.related if row.where == "transcript"] + ([finding.line] if finding.line is not None else [])
+    places = sorted({place for place in map(contents.find, lines) if place is not None and contents.entries[place].is_assistant})
+    between = contents.entries[places[0] : places[-1]] if places else ()
+    return contents.document.generation == 2 and any(entry.kind in ("synthetic", "shell", "compaction") for entry in between)
 
 
 def end_call(contents: Contents, transcript: Transcript, place: int, tool: Tool) -> Fix | None:
@@ -83,7 +97,11 @@ def end_call(contents: Contents, transcript: Transcript, place: int, tool: Tool)
     if not entry.completed and "time" in spans and isinstance(spans["time"].value, dict):
         time = get_object(get_object(value, "info") if generation == 1 else value, "time")
         changes.append((spans["time"], {**time, "completed": time.get("completed", moment)}))
-    splices = _write(transcript, record.start, text, changes)
+    try:
+        splices = _write(transcript, record.start, text, changes)
+    except ValueError:
+        # A number that JSON can spell and JavaScript takes for infinite: it can't be written again.
+        return None
     title = f"end {tool.name} ({tool.call_id}) in row {entry.line + 1} as interrupted, marked, in the client's words"
     return Fix(title, Safety.SAFE, tuple(_cut_edits(transcript, splices)), (), "placeholder")
 
@@ -151,8 +169,12 @@ def _write(transcript: Transcript, start: int, text: str, changes: Sequence[tupl
 
 def _spell(value: Any, **style: Any) -> str:
     """JSON text; lone surrogates, which have no UTF-8 form, make it ASCII with escapes."""
-    text = json.dumps(value, ensure_ascii=False, **style)
-    return text if not any("\ud800" <= sign <= "\udfff" for sign in text) else json.dumps(value, **style)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, **style)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, **style)
+    return text
 
 
 def _cut_edits(transcript: Transcript, splices: Sequence[Splice]) -> list[Edit]:

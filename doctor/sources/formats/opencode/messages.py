@@ -7,6 +7,10 @@ from doctor.records import Record
 from doctor.sources.formats.opencode.database import Database
 from doctor.sources.formats.opencode.stored import FOREIGN, ORPHANS, Flaw, spell
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class Messages(Record):
     """`texts` in the order in which the client reads them; `damage` names records that are no JSON, by the message's index."""
@@ -20,12 +24,12 @@ def read_first(database: Database, session_id: str) -> Messages:
     """V1: messages by time and id, as the client reads them; parts by id alone."""
     order = "time_created, id" if "time_created" in database.columns["message"] else "id"
     rows = database.ask(f"SELECT id, data FROM message WHERE session_id = ? ORDER BY {order}", session_id)
-    parts: dict[str, list[tuple[str, str, str]]] = {}
+    parts: dict[str, list[tuple[str, Any, str]]] = {}
     owner = "session_id" if "session_id" in database.columns.get("part", ()) else "''"
     own_messages = "SELECT id FROM message WHERE session_id = ?"
     query = f"SELECT id, message_id, data, {owner} AS owner FROM part WHERE message_id IN ({own_messages}) ORDER BY id"
     for row in database.ask(query, session_id) if "part" in database.columns else ():
-        parts.setdefault(str(row["message_id"]), []).append((str(row["id"]), str(row["data"]), str(row["owner"])))
+        parts.setdefault(str(row["message_id"]), []).append((str(row["id"]), row["data"], str(row["owner"])))
     texts: list[str] = []
     flaws: list[Flaw] = []
     damage: list[LineProblem] = []
@@ -38,7 +42,7 @@ def read_first(database: Database, session_id: str) -> Messages:
                 data, f"part {part_id} of {message_id}", len(texts), damage, id=part_id, sessionID=session_id, messageID=message_id
             )
             own += [text] if text is not None else []
-        head = spell(str(row["data"]), f"message {message_id}", len(texts), damage, id=message_id, sessionID=session_id)
+        head = spell(row["data"], f"message {message_id}", len(texts), damage, id=message_id, sessionID=session_id)
         if head is not None:
             texts.append('{"info":' + head + ',"parts":[' + ",".join(own) + "]}")
     flaws += _find_orphans(database, session_id, owner)
@@ -64,6 +68,6 @@ def read_second(database: Database, session_id: str) -> Messages:
     texts: list[str] = []
     damage: list[LineProblem] = []
     for row in database.ask(f"SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY {order}", session_id):
-        text = spell(str(row["data"]), f"message {row['id']}", len(texts), damage, id=str(row["id"]), type=str(row["type"]))
+        text = spell(row["data"], f"message {row['id']}", len(texts), damage, id=str(row["id"]), type=str(row["type"]))
         texts += [text] if text is not None else []
     return Messages(tuple(texts), (), tuple(damage))

@@ -67,24 +67,32 @@ def tabulate(story: Story) -> Table:
 def find_parts(story: Story, table: Table) -> list[Part]:
     """All executions, in the order in which they began."""
     lanes: list[list[int]] = []
+    # The last sign of life of each lane, kept beside it: a long session has one lane of thousands.
+    busy: list[int] = []
     for index in sorted(table.begins, key=lambda at: (table.begins[at].order, at)):
         order = table.begins[index].order
-        free = [lane for lane in lanes if max(table.last[member] for member in lane) <= order]
+        free = [number for number, until in enumerate(busy) if until <= order]
         # A request that is refused for a call which this lane had answered by then was made by somebody who did not know that.
-        free = [lane for lane in free if not _is_refused_for(story.entries, lane, index)] or free
-        own = [lane for lane in free if story.entries[lane[-1]].parent == story.entries[index].parent]
-        lane = max(own or free, key=lambda lane: table.last[lane[-1]], default=None)
-        if lane is None:
+        free = [number for number in free if not _is_refused_for(story.entries, lanes[number], index)] or free
+        own = [number for number in free if story.entries[lanes[number][-1]].parent == story.entries[index].parent]
+        chosen = max(own or free, key=lambda number: table.last[lanes[number][-1]], default=None)
+        if chosen is None:
             lanes.append([index])
+            busy.append(table.last[index])
         else:
-            lane.append(index)
+            lanes[chosen].append(index)
+            busy[chosen] = max(busy[chosen], table.last[index])
     parts = [_build_part(story, table, members) for lane in lanes for members in _cut_lane(story.entries, lane)]
     return sorted(parts, key=lambda part: part.execution.start_line)
 
 
 def _is_refused_for(entries: Sequence[Entry], lane: Sequence[int], index: int) -> bool:
     refusal = entries[index].refusal
-    return bool(refusal) and any(names(refusal, tool) and not tool.is_open for member in lane for tool in entries[member].tools)
+    if not refusal:
+        return False
+    # What the doctor itself put in the place of a result answered nothing at that time.
+    answered = (tool for member in lane for tool in entries[member].tools if not tool.is_open and not tool.maker)
+    return any(names(refusal, tool) for tool in answered)
 
 
 def names(refusal: str, tool: Tool) -> bool:
@@ -150,7 +158,8 @@ def tell_status(entry: Entry) -> str:
 
 def _find_prompt(entries: Sequence[Entry], index: int) -> str:
     parent = entries[index].parent
-    for entry in reversed(entries[:index]):
+    for place in range(index - 1, -1, -1):
+        entry = entries[place]
         if entry.kind == "user" and (not parent or entry.id == parent):
             return entry.prompt
     return ""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 
 from doctor.errors import DoctorError
 from doctor.records import Record
+from doctor.sources.copies import identify_database
 from doctor.sources.formats.opencode import files
 from doctor.sources.formats.opencode.stored import Flaw, StoreSource
 
@@ -113,21 +115,40 @@ def open_target(target: str) -> StoreSource | None:
     from doctor.sources.formats.opencode.database import open_database
     from doctor.sources.formats.opencode.sessions import load_session
 
-    return load_session(open_database(store), session_id)
+    return load_session(open_database(store, session_id), session_id)
 
 
 def _add_leftover(source: StoreSource, storage: str, session_id: str) -> StoreSource:
     """Notes a session that a database beside the files lacks."""
     databases = find_databases(os.path.dirname(os.path.abspath(storage)))
-    if not databases:
-        return source
-    try:
-        known = {stored.id for database in databases for stored in _list_database(database)}
-    except DoctorError:
-        return source
-    if session_id not in known:
+    known = _list_known(databases)
+    if known is not None and session_id not in known:
         name = os.path.basename(databases[0])
         said = f"{name} beside this store has no row for this session: the client does not show it; import it with `opencode import`"
         flaws = (*source.belongings.flaws, Flaw("unmigrated-session", None, said))
         source.belongings = source.belongings._replace(flaws=flaws)
     return source
+
+
+class Known(Record):
+    """The ids of all sessions in some databases; None where one of these can't be read. `identities` says of which state of them."""
+
+    identities: tuple[object, ...]
+    ids: frozenset[str] | None
+
+
+_known: list[Known] = []
+"""Of the databases that were asked last: a store of files has many sessions, and a database is copied to be read."""
+
+
+def _list_known(databases: Sequence[str]) -> frozenset[str] | None:
+    if not databases:
+        return None
+    identities = tuple((database, identify_database(database)) for database in databases)
+    if not _known or _known[0].identities != identities:
+        try:
+            ids = frozenset(stored.id for database in databases for stored in _list_database(database))
+        except DoctorError:
+            ids = None
+        _known[:] = [Known(identities, ids)]
+    return _known[0].ids

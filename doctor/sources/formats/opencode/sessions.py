@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from math import inf
 
 from doctor.errors import DoctorError
 from doctor.records import Record
@@ -70,7 +71,8 @@ def find_generation(database: Database, session_id: str) -> int:
 
 
 def build_info(session: dict[str, Any], generation: int) -> dict[str, Any]:
-    """The session's record in the shape of an export."""
+    """The session's record in the shape of an export. SQLite lets a column hold anything; what has no place in JSON is left out."""
+    session = {key: value for key, value in session.items() if not isinstance(value, bytes) and value not in (inf, -inf)}
     names = {"project_id": "projectID", "parent_id": "parentID", "workspace_id": "workspaceID"}
     plain = ("id", "slug", "directory", "path", "title", "agent", "version", "cost")
     info = {key: session[key] for key in plain if session.get(key) is not None}

@@ -105,6 +105,8 @@ def name_event(event: StoredEvent) -> str:
 def _tell(event: StoredEvent) -> list[tuple[str, str, str]]:
     """(kind, message id, call id) of what an event is a sign of."""
     name, data = name_event(event), event.data
+    if not isinstance(data, dict):
+        return []
     if name == "message.updated":
         return _tell_message(get_object(data, "info"))
     if name == "message.part.updated":

@@ -69,8 +69,12 @@ def graft(text: str, **added: str) -> str:
     return f"{body}{'' if body.endswith('{') else ','}{members}}}"
 
 
-def spell(data: str, name: str, row: int, damage: list[LineProblem], **ids: str) -> str | None:
+def spell(data: Any, name: str, row: int, damage: list[LineProblem], **ids: str) -> str | None:
     """A record's JSON text with the ids of its columns; None for one that is no JSON, which is noted."""
+    if not isinstance(data, str):
+        said = "is empty (NULL)" if data is None else "is stored as bytes or a number, where the client looks for text"
+        damage.append(LineProblem(row, "invalid", f"{name} {said}", 0))
+        return None
     try:
         return graft(data, **ids)
     except (ValueError, RecursionError) as error:

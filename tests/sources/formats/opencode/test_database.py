@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -193,3 +194,94 @@ def test_no_copy_stays_behind_whatever_ends_the_process(store: Path, tmp_path: P
     done = subprocess.run([sys.executable, "-c", script, str(store)], env=environment, capture_output=True, text=True, check=False)
     assert done.stdout == "1\n", done.stderr
     assert list(place.iterdir()) == []
+
+
+def test_columns_that_hold_anything_are_no_crash(store: Path) -> None:
+    """SQLite takes bytes and infinity in any column."""
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("ALTER TABLE session ADD COLUMN title")
+        connection.execute("ALTER TABLE session ADD COLUMN cost")
+        connection.execute("UPDATE session SET title = ?, cost = 9e999", (b"\xff\x00",))
+        connection.commit()
+    report = check(str(store))
+    assert report.errors == () and [file.session_id for file in report.files] == ["ses_1"]
+
+
+@pytest.mark.parametrize(("data", "said"), [(b"{}", "stored as bytes"), (None, "NULL")])
+def test_a_record_that_is_no_text_is_named(tmp_path: Path, data: object, said: str) -> None:
+    path = build_database(tmp_path / "opencode.db", database().replace(" NOT NULL", "") + MESSAGE)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE message SET data = ?", (data,))
+        connection.commit()
+    (found,) = [one for one in check(str(path)).files[0].diagnostics if one.code == "AD103"]
+    assert said in found.message and "msg_1" in found.message
+
+
+def test_a_lost_message_is_not_blamed_on_the_row_behind_it(store: Path) -> None:
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("INSERT INTO message VALUES ('msg_0', 'ses_1', 1, '')")
+        connection.commit()
+    (found,) = [one for one in check(str(store)).files[0].diagnostics if one.code == "AD103"]
+    assert found.line == 0 and "msg_0" in found.message and "msg_1" not in found.message
+
+
+def test_messages_without_a_table_of_parts_are_of_another_version(store: Path) -> None:
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("DROP TABLE part")
+        connection.commit()
+    assert "no table of parts" in say(store)
+
+
+@pytest.mark.parametrize(("mode", "copies"), [("WAL", 1), ("DELETE", 4)])
+def test_a_client_that_writes_all_the_time_hinders_no_check_where_it_keeps_a_log(
+    store: Path, monkeypatch: pytest.MonkeyPatch, mode: str, copies: int
+) -> None:
+    """In the log a writer only adds to the end: what was copied is whole. Without one the file itself changes under the copy."""
+    from doctor.sources import copies as copying
+
+    original, counted = shutil.copyfile, []
+    with closing(sqlite3.connect(store)) as client:
+        client.execute(f"PRAGMA journal_mode = {mode}")
+        client.execute("CREATE TABLE noise (value)")
+        client.commit()
+
+        def copy(source: str, target: str) -> None:
+            original(source, target)
+            if not source.endswith(copying.COMPANIONS):
+                counted.append(source)
+            client.execute("INSERT INTO noise VALUES (1)")
+            client.commit()
+
+        monkeypatch.setattr(copying.shutil, "copyfile", copy)
+        report = check(str(store))
+    assert len(counted) == copies
+    if mode == "WAL":
+        assert report.errors == () and [file.session_id for file in report.files] == ["ses_1"]
+    else:
+        assert "changes faster" in report.errors[0].message
+
+
+def test_all_sessions_of_a_run_are_read_from_one_copy(store: Path) -> None:
+    from doctor.sources.formats.opencode import database as databases
+
+    with closing(sqlite3.connect(store)) as client:
+        client.execute("PRAGMA journal_mode = WAL")
+        for target in expand_place(str(store)):
+            copy = databases._opened[0].copy
+            client.execute("UPDATE session SET id = id")
+            client.commit()
+            read_session(target, now=NOW)
+            assert databases._opened[0].copy is copy
+            # A second look sees what is there by then.
+            read_session(target, now=NOW)
+            assert databases._opened[0].copy is not copy
+
+
+@pytest.mark.parametrize("data", ["", "null", "[1]", "7.5", '"x"'])
+def test_events_that_hold_no_object_are_passed_over(tmp_path: Path, data: str) -> None:
+    path = build_database(tmp_path / "opencode.db", database() + MESSAGE)
+    with closing(sqlite3.connect(path)) as connection:
+        for seq, name in enumerate(("session.step.started.1", "session.tool.success.2", "message.updated.1", "message.part.updated.1")):
+            connection.execute("INSERT INTO event VALUES (?, 'ses_1', ?, ?, ?)", (f"evt_{seq}", seq, name, data))
+        connection.commit()
+    assert check(str(path)).errors == ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,14 @@ COMPACT = json.dumps(DOCUMENT, separators=(",", ":"), ensure_ascii=False)
 
 def read(text: str | bytes) -> Session:
     return read_session("export.json", source=MemorySource(text if isinstance(text, bytes) else text.encode()), now=NOW)
+
+
+def list_codes(text: str) -> list[str]:
+    """What the rules say about an export."""
+    from doctor.analysis.engine import diagnose
+    from doctor.analysis.registry import load_rules
+
+    return [found.code for found in diagnose(read(text), load_rules()).diagnostics]
 
 
 @pytest.mark.parametrize("text", [PRETTY, COMPACT, export(), "\ufeff" + PRETTY, PRETTY.replace("\n", "\r\n"), f"\n\n  {COMPACT}"])
@@ -118,3 +127,38 @@ def test_an_amplifier_file_never_loads_the_reader(tmp_path: Path) -> None:
     script = "import sys; from doctor.cli import main; main(sys.argv[1:]); print(*sorted(sys.modules), file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", script, "check", str(path)], capture_output=True, text=True, check=True)
     assert not [name for name in done.stderr.split() if "opencode" in name or name in ("sqlite3", "tempfile", "shutil")]
+
+
+def test_a_text_that_says_nothing_is_left_out_behind_a_call_too() -> None:
+    """The client drops it; what else is unusual about the row must not bring it back."""
+    parts = [{"type": "step-start"}, tool("toolu_a"), {"type": "text", "text": ""}]
+    assert list_codes(export(prompt("msg_1", "go"), answer("msg_2", "msg_1", *parts, finish="tool-calls", completed=9))) == []
+
+
+@pytest.mark.parametrize("kind", ["subtask", "compaction"])
+def test_the_same_words_to_two_messages_are_no_double_reply(kind: str) -> None:
+    done = {"type": "text", "text": "Done."}
+    asked = prompt("msg_3", None, {"type": kind, "auto": True}, created=10)
+    first = answer("msg_2", "msg_1", done, finish="stop", completed=9)
+    other, twice = (answer("msg_4", parent, done, finish="stop", created=11, completed=12) for parent in ("msg_3", "msg_1"))
+    assert "AD403" not in list_codes(export(prompt("msg_1", "go"), first, asked, other))
+    assert "AD403" in list_codes(export(prompt("msg_1", "go"), first, twice))
+
+
+REASONING = {"type": "reasoning", "text": "Hm.", "time": {"start": 3}}
+
+
+@pytest.mark.parametrize("part", [REASONING, {"type": "patch", "hash": "a", "files": []}, {"type": "text", "text": ""}])
+def test_an_answer_without_a_word_may_be_sent_empty(part: dict[str, Any]) -> None:
+    """Thinking without a signature is left out by the client, and refused by nobody."""
+    steps = ({"type": "step-start"}, part, {"type": "step-finish", "reason": "stop"})
+    said = answer("msg_2", "msg_1", *steps, finish="stop", completed=9, providerID="anthropic")
+    assert list_codes(export(prompt("msg_1", "go"), said)) == ["AD402", "AD211"]
+
+
+def test_another_try_after_an_error_may_say_the_same() -> None:
+    done = {"type": "text", "text": "Done."}
+    failed = answer("msg_2", "msg_1", done, completed=9, error={"name": "APIError", "data": {"message": "overloaded"}})
+    assert "AD403" not in list_codes(
+        export(prompt("msg_1", "go"), failed, answer("msg_3", "msg_1", done, created=12, completed=13, finish="stop"))
+    )

@@ -52,3 +52,40 @@ def test_sessions_that_the_database_has_are_not_read_twice(tmp_path: Path) -> No
 
     write_example(FILES | {"opencode.sql": database()}, tmp_path)
     assert find_transcripts(str(tmp_path)) == [f"{tmp_path}/opencode.db#ses_1"]
+
+
+def test_a_store_is_looked_through_once_for_all_its_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts without a message, and what the databases have: both took a look at everything, for each session anew."""
+    from doctor.examples import database
+    from doctor.sources.formats.opencode import database as databases
+    from doctor.sources.formats.opencode import files
+
+    several = {
+        name.replace("ses_1", f"ses_{number}").replace("msg_", f"msg_{number}"): text.replace("ses_1", f"ses_{number}")
+        for number in range(1, 7)
+        for name, text in FILES.items()
+    }
+    lost = {"storage/part/msg_gone/prt_9.json": '{"type": "text", "text": "hi", "sessionID": "ses_3"}'}
+    write_example(several | lost | {"opencode.sql": database().replace("ses_1", "ses_x")}, tmp_path)
+    (tmp_path / "opencode-beta.db").write_bytes((tmp_path / "opencode.db").read_bytes())
+    counts = {"copy_database": 0, "_scan_orphans": 0}
+
+    def count(module: object, name: str) -> None:
+        original = getattr(module, name)
+
+        def counted(*values: object) -> object:
+            counts[name] += 1
+            return original(*values)
+
+        monkeypatch.setattr(module, name, counted)
+
+    count(databases, "copy_database")
+    count(files, "_scan_orphans")
+    found = {file.session_id: {one.code for one in file.diagnostics} for file in check(f"{tmp_path}/storage").files}
+    assert counts == {"copy_database": 2, "_scan_orphans": 1}
+    assert all("AD724" in codes for codes in found.values()) and len(found) == 6
+    assert [session for session, codes in found.items() if "AD723" in codes] == ["ses_3"]
+    (tmp_path / "storage" / "message" / "ses_5" / "msg_52.json").unlink()
+    (tmp_path / "storage" / "part" / "msg_52").mkdir()
+    (tmp_path / "storage" / "part" / "msg_52" / "prt_1.json").write_text('{"type": "text", "text": "", "sessionID": "ses_5"}')
+    assert "AD723" in {one.code for one in check(f"{tmp_path}/storage#ses_5").files[0].diagnostics}

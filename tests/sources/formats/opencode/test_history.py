@@ -10,6 +10,7 @@ import pytest
 
 from doctor.eventlog import EventLog
 from doctor.examples import answer, export, prompt, tool
+from doctor.placeholders import MARK
 from doctor.sources.session import read_session
 from doctor.sources.source import MemorySource
 from tests.support.cases import NOW
@@ -95,3 +96,52 @@ def test_three_at_once_are_three_executions(order: tuple[int, ...]) -> None:
     log = read(USERS[0], *replies)
     assert len(log.executions) == 3 and len(log.overlaps) == 3
     json.dumps([found.proof for found in log.overlaps])
+
+
+def test_what_the_doctor_put_in_place_of_a_result_is_no_sign_of_life() -> None:
+    """Neither when it stands, nor as an answer that a refused request did not know."""
+    mark = {MARK: {"code": "AD301", "from": "placeholder", "was": {}}}
+    ended = older()
+    state = ended["parts"][0]["state"]
+    ended["parts"][0]["state"] = {"status": "error", "input": {}, "error": "Ended.", "metadata": mark, "time": state["time"]}
+    del ended["info"]["finish"]
+    refused = newer(error={"name": "APIError", "data": {"message": "no output for toolu_slow"}})
+    for later in (newer(), refused):
+        log = read(*USERS, ended, later)
+        assert log.overlaps == () and all(request.open_calls == () for request in log.requests)
+
+
+@pytest.mark.parametrize(
+    ("parts", "status"),
+    [
+        ([{"type": "step-start"}, {"type": "text", "text": "Yes."}], "success"),
+        ([tool("toolu_a", start=3, end=4)], "success"),
+        ([{"type": "step-start"}, tool("toolu_a", start=3, end=4)], "incomplete"),
+        ([{"type": "step-start"}, tool("toolu_a", "running")], ""),
+    ],
+)
+def test_messages_of_versions_without_a_finish_have_an_end(parts: list[dict[str, Any]], status: str) -> None:
+    log = read(USERS[0], answer("msg_a", "msg_1", *parts, created=100, completed=150))
+    assert [(execution.status, execution.end_line >= 0) for execution in log.executions] == [(status, bool(status))]
+
+
+@pytest.mark.parametrize(("said", "named"), [("No tool output found for function call call_one.", True), ("call_one is not unique", False)])
+def test_a_request_refused_for_want_of_a_stored_result_was_made_of_an_older_state(said: str, named: bool) -> None:
+    """Also where nothing else tells of a second execution."""
+    state = {"status": "completed", "input": {}, "content": [{"type": "text", "text": "ok"}]}
+    call = {"type": "tool", "id": "call_one", "name": "shell", "time": {"created": 3, "ran": 4, "completed": 8}, "state": state}
+    first = {"id": "msg_2", "type": "assistant", "content": [call], "finish": "tool-calls", "time": {"created": 2, "completed": 9}}
+    error = {"type": "provider", "message": said, "status": 400}
+    second = {
+        "id": "msg_3",
+        "type": "assistant",
+        "content": [],
+        "finish": "error",
+        "error": error,
+        "time": {"created": 20, "completed": 21},
+    }
+    messages = [{"id": "msg_1", "type": "user", "text": "go", "time": {"created": 1}}, first, second]
+    text = json.dumps({"info": {"id": "ses_1", "location": {"directory": "/p"}, "time": {"created": 1}}, "messages": messages})
+    log = read_session("export.json", source=MemorySource(text.encode()), now=NOW).events
+    assert log is not None and log.overlaps == ()
+    assert [(request.open_calls, request.was_stale) for request in log.requests if request.error] == [(("call_one",) * named, named)]
