@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from stat import S_ISFIFO
 
 from doctor.errors import DoctorError
 
@@ -27,13 +28,21 @@ def find_candidate(folder: str) -> tuple[str, bytes] | None:
     while True:
         for name in (OWN, SHARED):
             path = os.path.join(folder, name)
-            data = read_bytes(path)
+            # Opening a pipe of that name would wait for somebody to write into it.
+            data = None if is_pipe(path) else read_bytes(path)
             if data is not None and (name == OWN or mentions(data)):
                 return path, data
         above = os.path.dirname(folder)
         if above == folder:
             return None
         folder = above
+
+
+def is_pipe(path: str) -> bool:
+    try:
+        return S_ISFIFO(os.stat(path).st_mode)
+    except OSError:
+        return False
 
 
 def read_bytes(path: str) -> bytes | None:

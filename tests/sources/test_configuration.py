@@ -144,3 +144,10 @@ def test_a_document(tmp_path: Path) -> None:
             read_document(str(write(tmp_path / "b.json", text)))
     with pytest.raises(DoctorError, match="can't read"):
         read_document(str(tmp_path))
+
+
+def test_a_pipe_that_lies_in_the_way_is_passed_over(tmp_path: Path, deep: Path) -> None:
+    os.mkfifo(deep / "amplifier-doctor.toml")
+    write(tmp_path / "a" / "pyproject.toml", TABLE)
+    found = find_configuration(str(deep))
+    assert found is not None and found.path == str(tmp_path / "a" / "pyproject.toml")
