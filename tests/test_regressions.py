@@ -162,3 +162,10 @@ def test_a_row_of_many_calls_is_not_read_whole_for_each_of_them(tmp_path: Path, 
 
     plain = FileSource.read
     assert count_bytes(2_000) < 2 * count_bytes(500)
+
+
+def test_rows_that_no_provider_gets_are_no_empty_request(tmp_path: Path) -> None:
+    """A fix of the only row that can be read was refused: without a role it is not sent, and "at least one message is required"."""
+    path = write(tmp_path / "s", transcript='{"role": null, "content": null, "metadata": {}}\n')
+    (file,) = fix(path, unsafe=True, environment={}, now=NOW).files
+    assert [(step.code, step.safety.name) for step in file.fix.applied] == [("AD203", "UNSAFE")] and not file.fix.held_back

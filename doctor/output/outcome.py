@@ -68,7 +68,8 @@ def _draw_held_back(held_back: Sequence[AppliedFix], options: Options, path: str
     if recoverable:
         line.append("  put lost rows back with: ", "dim")
         line.append(write_command("fix", "--dry-run", "--recover", *options.carried, name_path(path)))
-    if unsafe:
+    # Where they were asked for already, each says why it was held back all the same.
+    if unsafe and "--unsafe" not in options.carried:
         line.append("  get what is unsafe with: ", "dim")
         line.append(write_command("fix", "--dry-run", "--unsafe", *options.carried, name_path(path)))
     return line

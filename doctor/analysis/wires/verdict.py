@@ -142,7 +142,11 @@ def _minds(wire: str, id: str, name: str) -> bool:
 
 def _check_stretches(transcript: Transcript, wire: str, suspects: Sequence[int], settings: Settings) -> list[Violation]:
     stretches = find_stretches(transcript.messages, suspects)
-    found = check_history(wire, History(tuple(lower_stretches(transcript.messages, stretches, wire)), settings))
+    sent = tuple(lower_stretches(transcript.messages, stretches, wire))
+    if not sent and not settings.as_request:
+        # Nothing of these rows goes to the provider; the next prompt is what opens the request.
+        return []
+    found = check_history(wire, History(sent, settings))
     lines = {line for violation in found if ".content" in violation.param for line in violation.lines}
     if not lines or len(lines) > MOST_EXACT:
         return found
