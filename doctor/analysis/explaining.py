@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from doctor.analysis.engine import diagnose
 from doctor.analysis.errors_catalogue import ErrorMatch, find_errors
+from doctor.analysis.errors_catalogue.search import find_nearest
 from doctor.errors import DoctorError
 from doctor.findings import Diagnostic
 from doctor.records import Record
@@ -46,10 +47,19 @@ def explain_text(text: str, rules: Sequence[Rule], session: Session | None = Non
     """
     matches = find_errors(text)
     if not matches:
-        raise DoctorError("usage", "this text holds no provider error about a conversation that is known here")
+        raise DoctorError("usage", "this text holds no provider error about a conversation that is known here" + _name_nearest(text))
     names = {rule.code: rule.name for rule in rules}
     found = diagnose(session, rules).diagnostics if session is not None else ()
     return [_explain(match, names, session, found) for match in matches]
+
+
+def _name_nearest(text: str) -> str:
+    near = find_nearest(text)
+    if near is None:
+        return ""
+    entry, provider = near
+    codes = f" ({', '.join(entry.codes)})" if entry.codes else ""
+    return f"; it comes near to {entry.rule} of {provider}{codes}: {entry.explanation} Give the whole text, or check the session itself"
 
 
 def _explain(match: ErrorMatch, names: dict[str, str], session: Session | None, found: Sequence[Diagnostic]) -> ErrorExplanation:

@@ -27,7 +27,7 @@ ENTRIES = (
     ),
     Entry(
         "AN-02",
-        r"unexpected `tool_use_id` found in `tool_result` blocks: (\S+?)\. ",
+        r"unexpected `tool_use_id` found in `tool_result` blocks(?:: ([\w.:-]*\w))?",
         ("AD303", "AD305", "AD302", "AD307"),
         "A result names a call that is not in the assistant message right before it: it stands too late, too early, or its call is gone.",
         "Move the result to its call; if no call is left, take it out or keep its text as a user message.",

@@ -24,6 +24,10 @@ _PLACES = re.compile(
     r"|position (\d+)"
 )
 
+_TELLING = re.compile(r"[a-z_]{5,}")
+LEAST_SHARED = 3
+"""Words that a text must share with the wording of an error to be near it; a field's name such as `tool_use_id` is enough by itself."""
+
 REACH = 1_000
 """Characters around a hit in which its ids and indexes are looked for."""
 DEEPEST = 4
@@ -57,7 +61,8 @@ def load_entries() -> tuple[tuple[Entry, re.Pattern[str], str], ...]:
     for module in (anthropic, openai, google, bedrock, compatible):
         for entry in module.ENTRIES:
             provider = module.PROVIDERS[entry.rule[:2]] if hasattr(module, "PROVIDERS") else module.PROVIDER
-            entries.append((entry, re.compile(entry.pattern, re.MULTILINE), provider))
+            # Consoles and chats that render Markdown take the backticks away.
+            entries.append((entry, re.compile(entry.pattern.replace("`", "`?"), re.MULTILINE), provider))
     return tuple(entries)
 
 
@@ -73,6 +78,19 @@ def find_errors(text: str) -> list[ErrorMatch]:
         if found:
             return found
     return []
+
+
+def find_nearest(text: str) -> tuple[Entry, str] | None:
+    """The entry (and its provider) whose wording shares most words with a text that is none of the catalogue, if it is more than a few."""
+    words = set(_TELLING.findall(text.lower()))
+    scored = []
+    for number, (entry, _, provider) in enumerate(load_entries()):
+        own = set(_TELLING.findall(entry.pattern.lower()))
+        shared = own & words
+        if len(shared) >= LEAST_SHARED or any("_" in word for word in shared):
+            scored.append((len(shared) / max(len(words), 1) + len(shared) / len(own), -number, entry, provider))
+    best = max(scored, default=None, key=lambda item: item[:2])
+    return (best[2], best[3]) if best is not None else None
 
 
 def _search(view: str) -> list[ErrorMatch]:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from doctor.analysis.errors_catalogue import explain_error, find_errors, load_entries
+from doctor.analysis.errors_catalogue.search import find_nearest
 from doctor.analysis.registry import load_rules
 from tests.analysis.errors_catalogue.texts import TEXTS, VARIANTS
 
@@ -131,3 +132,23 @@ def test_a_match_names_the_likeliest_code() -> None:
     assert match is not None and match.provider == "Anthropic" and match.code == "AD301"
     match = explain_error(TEXTS["AN-40"])
     assert match is not None and match.code == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "400: messages.8.content.0: unexpected `tool_use_id` found in `tool_result` blocks: …",
+        "messages.8.content.0: unexpected tool_use_id found in tool_result blocks: toolu_01A09q90qw90lq917835lq9",
+        "messages.8.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_01A09q90qw90lq917835lq9.",
+    ],
+)
+def test_cut_texts_and_texts_without_backticks_resolve(text: str) -> None:
+    found = explain_error(text)
+    assert found is not None and found.rule == "AN-02"
+    assert found.ids == (() if text.endswith("…") else ("toolu_01A09q90qw90lq917835lq9",))
+
+
+def test_what_is_none_of_them_may_come_near_to_one() -> None:
+    near = find_nearest("400: unexpected tool_use_id")
+    assert near is not None and near[0].rule == "AN-02" and near[1] == "Anthropic"
+    assert find_nearest("the weather is fine and nothing happened to me today") is None
