@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from doctor.analysis.engine import diagnose, report_session
+from doctor.analysis.engine import Diagnosis, diagnose, report_session
 from doctor.analysis.registry import load_common_rules, load_rules, select_rules
 from doctor.api.outcomes import Judged, Outcome
 from doctor.api.reading import REQUEST, Aim, Target, describe_failure, locate_target, name_target, read_target
-from doctor.findings import Failure, FileReport
+from doctor.findings import Failure, FileReport, Severity
 from doctor.records import Record
 from doctor.rulekit import Rule
 from doctor.session import Session
+from doctor.sources.liveness import probe_writers
 from doctor.sources.siblings import EVENTS
 from doctor.sources.source import measure_file
 from doctor.sources.surroundings import Surroundings
@@ -102,6 +103,8 @@ def check_target(target: Target, order: Order, rules: Sequence[Rule], notes: Not
         if session.transcript.format == REQUEST:
             return Outcome(_check_requests(session, rules, order.aim))
         diagnosis = diagnose(session, rules)
+        if _has_writer(session, diagnosis, order.how.get("around")):
+            diagnosis = diagnose(session, rules)
         if order.spell:
             from doctor.repair.replacements import spell_fixes
 
@@ -109,6 +112,18 @@ def check_target(target: Target, order: Order, rules: Sequence[Rule], notes: Not
         return Outcome(take_edits(report_session(session, diagnosis)), tuple(diagnosis.failures))
     except Exception as error:
         return Outcome(None, (describe_failure(name_target(target), error, order.debug),))
+
+
+def _has_writer(session: Session, diagnosis: Diagnosis, around: Surroundings | None) -> bool:
+    """Whether somebody has a session open of which a finding says that it is not as it should be; the session then knows.
+
+    All processes are asked only now: for a sound session that would cost more than its check.
+    """
+    if session.liveness.is_live or not session.folder or all(found.severity is Severity.INFO for found in diagnosis.diagnostics):
+        return False
+    found = probe_writers(os.path.realpath(session.transcript.path), session.events, (around or Surroundings()).find_writers())
+    session.liveness = found if found.is_live else session.liveness
+    return found.is_live
 
 
 def take_edits(file: FileReport) -> FileReport:

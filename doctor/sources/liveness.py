@@ -66,10 +66,16 @@ def probe_liveness(
         from doctor.sources.writers import find_writers
 
         writers = find_writers()
+    written = probe_writers(path, log, writers) if path and writers else QUIET
+    return written if written.is_live else found
+
+
+def probe_writers(path: str, log: EventLog | None, writers: Mapping[str, int]) -> Liveness:
+    """Whether one of the processes that `find_writers` found has the transcript (its real path) or its event log open for writing."""
     for file in (path, os.path.realpath(log.path) if log is not None and writers else None):
-        if writers and file in writers:
+        if file in writers:
             return Liveness(True, f"process {writers[file]} on {_name_host()} has {os.path.basename(file)} open for writing")
-    return found
+    return QUIET
 
 
 def _probe_client_locks(locks: Sequence[str]) -> Liveness:

@@ -21,7 +21,7 @@ MOST_SESSIONS = 200_000
 class Surroundings:
     """Handed from one reading to the next. `renew` forgets what may change while a long run goes on."""
 
-    __slots__ = ("_asked", "_names", "_real", "_stores", "_workspaces")
+    __slots__ = ("_asked", "_names", "_real", "_stores", "_workspaces", "_writers")
 
     def __init__(self) -> None:
         self._real: dict[str, str] = {}
@@ -29,11 +29,13 @@ class Surroundings:
         self._workspaces: dict[str, tuple[str, ...]] = {}
         self._asked: dict[str, int] = {}
         self._stores: dict[str, dict[str, tuple[str, ...]] | None] = {}
+        self._writers: dict[str, int] | None = None
 
     def renew(self) -> None:
         """For every few sessions: locks come and go, and so do the files beside a transcript."""
         self._names = ("", None)
         self._workspaces = {}
+        self._writers = None
         if len(self._real) > MOST_FOLDERS:
             self._real = {}
 
@@ -67,6 +69,14 @@ class Surroundings:
             version = os.path.join(state_home, "v1")
             found = self._workspaces[state_home] = tuple(os.path.join(version, name) for name in _list_folder(version))
         return found
+
+    def find_writers(self) -> dict[str, int]:
+        """As doctor.sources.writers.find_writers: looking at all processes takes milliseconds."""
+        if self._writers is None:
+            from doctor.sources.writers import find_writers
+
+            self._writers = find_writers()
+        return self._writers
 
     def list_homes(self, store: str, session_id: str) -> tuple[str, ...] | None:
         """The projects of a store that have a folder for a session, sorted. None: nobody counted, look into each project.

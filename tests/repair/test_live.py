@@ -132,3 +132,21 @@ def test_only_a_busy_session_is_tried_again_and_only_so_long(outcomes, seconds: 
     made, attempt = make_attempts(*outcomes)
     repeat_while_busy(attempt, seconds, lambda: round(now[0], 6), lambda length: now.__setitem__(0, now[0] + length))
     assert len(made) == number
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="the system does not tell who has a file open")
+def test_a_broken_session_that_another_process_has_open_is_live(tmp_path: Path) -> None:
+    """A fix was suggested by check, and then refused by fix: check had not asked who has the file open."""
+    path = tmp_path / "transcript.jsonl"
+    path.write_bytes(encode(DISPLACED))
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    program = "import sys; file = open(sys.argv[1], 'ab'); print(); sys.stdout.flush(); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", program, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None and holder.stdin is not None
+        holder.stdout.readline()
+        (file,) = check(str(path), environment={}).files
+        assert file.verdict == "live" and f"process {holder.pid} on " in file.liveness
+        assert "AD605" in [found.code for found in file.diagnostics]
+        holder.stdin.close()
+    (file,) = check(str(path), environment={}).files
+    assert file.verdict == "after-fix"

@@ -13,6 +13,8 @@ from doctor.model import Source
 
 ROWS_LOOKED_AT = 20
 FIRST_KEY = b'{"role":'
+ROWS_NAME, STDIN = ".jsonl", "-"
+"""What is called like this, or has no name, is taken for rows however damaged it is."""
 OWN_NAME = "transcript.jsonl"
 """What Amplifier calls its transcripts and their backups. Under this name a row that names its role first is always taken for its."""
 TIME_SIGNS = (b'"timestamp"', b'"createdAt"', b'"created_at"', b'"ts"', b'"time"', b'"at"')
@@ -45,7 +47,7 @@ def detect_format(source: Source, path: str) -> ModuleType:
     """
     from doctor.sources.formats import amplifier
 
-    tells_turns = False
+    tells_turns = names_role = False
     if source.read(0, len(FIRST_KEY)) == FIRST_KEY:
         # Every client that writes such rows begins them like this, and the file need not be opened and buffered a second time.
         return amplifier if os.path.basename(path).startswith(OWN_NAME) else _tell_role_first(source)
@@ -70,6 +72,7 @@ def detect_format(source: Source, path: str) -> ModuleType:
                     if found is not None:
                         return found
                 row = _read_leniently(raw)
+                names_role = names_role or b'"role"' in raw
             if isinstance(row, dict) and ("type" in row or "event" in row) and _is_turn_event(row):
                 # Before anything else: such a row lists what the turn wrote under `messages`, as a request body does.
                 tells_turns = True
@@ -90,6 +93,9 @@ def detect_format(source: Source, path: str) -> ModuleType:
             return load_format("chat-log")
     if tells_turns:
         raise DoctorError("unreadable", f"{path} tells of turns only; name the chat log, and this file with --events", path)
+    if not names_role and ROWS_NAME not in os.path.basename(path) and path != STDIN:
+        # Damage is what the doctor is for, but a README is no damaged transcript, and must not be "repaired" into one.
+        raise DoctorError("unreadable", f"{path} holds no row of a transcript; name a transcript, a chat log or a session folder", path)
     return amplifier
 
 
@@ -161,11 +167,16 @@ def _tell_text(source: Source, first: bytes, path: str) -> ModuleType | None:
 
 def _read_leniently(raw: bytes) -> object:
     """The value of a line that the fast parser refuses: half a character or a byte that is no UTF-8 says nothing against its form.
-    None when it is no JSON."""
+    Of records that are glued together the first; None when it is no JSON."""
     try:
         return orjson.loads(raw)
     except ValueError:
-        return _load_request().parse_body(raw)
+        value = _load_request().parse_body(raw)
+    if value is None and raw[:1] == b"{":
+        from doctor.sources.lines import judge_line
+
+        value = next(iter(judge_line(raw, 0, is_last=False).rows), None)
+    return value
 
 
 def _strip_mark(raw: bytes, path: str) -> bytes:
