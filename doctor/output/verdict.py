@@ -9,6 +9,8 @@ from doctor.output.summary import count_fixes
 from doctor.output.text import count_of, join_counts, name_path, name_view, neutralise, write_command
 from doctor.refusals import ACCEPTED, DEPENDS, REFUSED, WIRES
 
+PACKED = (".gz", ".zst", ".bz2", ".xz")
+
 
 def describe_verdict(file: FileReport) -> str:
     """`not resumable as it is · resumable after fix (2 safe fixes)`"""
@@ -90,6 +92,18 @@ def _name_unfixed(file: FileReport) -> str:
     return f"no fix for {', '.join(codes)}" if codes else ""
 
 
+def choose_output(file: FileReport, options: Options) -> list[str]:
+    """`-o FILE` where there is no file that a fix could replace: a platform's own log, a store, an archive, a session never saved."""
+    if "--output" in options.carried or "--in-place" in options.carried:
+        return []
+    if file.format in RECORDS:
+        return ["-o", name_view(name_path(file.path))]
+    if "#ses_" in file.path:
+        return ["-o", "repaired.json"]
+    is_unsaved = file.rows == 0 and "--recover" in options.carried
+    return ["-o", "repaired.jsonl"] if is_unsaved or "!/" in file.path or file.path.endswith(PACKED) else []
+
+
 def suggest_next(file: FileReport, options: Options) -> str:
     """The exact command to run next after a check, "" when there is nothing to do."""
     if file.verdict == "live" or file.path == "-" or file.format == "request":
@@ -98,7 +112,8 @@ def suggest_next(file: FileReport, options: Options) -> str:
         return _suggest_view(file, options)
     if count_fixes(file.diagnostics, Safety.SAFE) and not _needs_unsafe(file):
         return write_command("fix", "--dry-run", *options.carried, name_path(file.path))
-    if count_fixes(file.diagnostics, Safety.UNSAFE):
+    # What can be resumed as it is should not be made worse: nobody is sent to a fix that changes what was recorded.
+    if count_fixes(file.diagnostics, Safety.UNSAFE) and file.verdict != "resumable":
         return write_command("fix", "--dry-run", "--unsafe", *options.carried, name_path(file.path))
     if any(found.fix is not None and found.fix.recoverable for found in file.diagnostics):
         return write_command("fix", "--dry-run", "--recover", *options.carried, name_path(file.path))
@@ -110,8 +125,7 @@ def _suggest_view(file: FileReport, options: Options) -> str:
     if not unsafe and not count_fixes(file.diagnostics, Safety.SAFE):
         return _suggest_explain(file)
     words = ["--unsafe"] if unsafe and "--unsafe" not in options.carried else []
-    output = [] if "--output" in options.carried else ["-o", name_view(name_path(file.path))]
-    return write_command("fix", *words, *output, *options.carried, name_path(file.path))
+    return write_command("fix", *words, *choose_output(file, options), *options.carried, name_path(file.path))
 
 
 def _suggest_explain(file: FileReport) -> str:

@@ -77,6 +77,8 @@ def walk_transcripts(path: str, stores: Sequence[str] = ()) -> Iterator[str]:
         raise DoctorError("unreadable", f"can't read {path}: it is neither a file nor a folder", path)
     elif any(sign in path for sign in PATTERN):
         yield from _expand_pattern(path)
+    elif os.path.basename(path) == TRANSCRIPT and find_events(os.path.dirname(path) or ".") is not None:
+        yield path  # the session ended before its first save
     elif re.match(NAME, path):
         yield find_session(path, stores)
     else:

@@ -11,6 +11,8 @@ from doctor.cli import main
 from doctor.examples import event
 from tests.cli.sessions import DISPLACED, MISSING, PROMPT, REPLY, SOUND, encode, result, write_session
 
+FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
+
 NEEDS_UNSAFE = (PROMPT, REPLY, result("call_9"), PROMPT, REPLY)
 
 
@@ -179,3 +181,23 @@ def test_a_live_session_is_looked_at_but_not_touched(tmp_path: Path, capsys: pyt
     assert path.read_bytes() == encode(DISPLACED)
     assert main(["fix", "--force", str(path)]) in (0, 1)
     assert path.read_bytes() != encode(DISPLACED)
+
+
+def test_what_is_suggested_for_a_session_without_a_file_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """Neither an archive nor a session that was never saved has a file that a fix could replace: the suggestion says where to write."""
+    import gzip
+    import shlex
+
+    monkeypatch.chdir(tmp_path)
+    fixture = FIXTURES / "amplifier-seed-000" / "input" / "7a2c5a9f-c6d9-49a1-91e9-642863cf4ca0"
+    (tmp_path / "packed").mkdir()
+    (tmp_path / "packed" / "transcript.jsonl.gz").write_bytes(gzip.compress((fixture / "transcript.jsonl").read_bytes()))
+    (tmp_path / "unsaved" / fixture.name).mkdir(parents=True)
+    (tmp_path / "unsaved" / fixture.name / "events.jsonl").write_bytes((fixture / "events.jsonl").read_bytes())
+    for words in (["packed/transcript.jsonl.gz"], ["--recover", f"unsaved/{fixture.name}"]):
+        main(["fix", "--dry-run", *words])
+        suggested = capsys.readouterr().out.splitlines()[-1]
+        assert suggested.startswith("next: amplifier-doctor fix -o repaired.jsonl ")
+        assert main(shlex.split(suggested)[2:]) in (0, 1), capsys.readouterr().err
+        (tmp_path / "repaired.jsonl").unlink()
+        capsys.readouterr()

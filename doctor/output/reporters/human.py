@@ -6,7 +6,6 @@ A run with nothing to draw is one plain line and never imports rich.
 from __future__ import annotations
 
 from doctor.findings import FileReport
-from doctor.model import RECORDS
 from doctor.output.headline import compose_heading, count_rows
 from doctor.output.options import Options
 from doctor.output.reporters import Reporter
@@ -16,13 +15,12 @@ from doctor.output.text import (
     defuse,
     join_counts,
     make_plain,
-    name_view,
     neutralise,
     say,
     speaks_unicode,
     write_command,
 )
-from doctor.output.verdict import describe_verdict, list_doubts, list_unseen_answers, suggest_next
+from doctor.output.verdict import choose_output, describe_verdict, list_doubts, list_unseen_answers, suggest_next
 from doctor.refusals import WIRES
 
 TYPE_CHECKING = False
@@ -182,10 +180,7 @@ def _suggest_after_fix(file: FileReport, options: Options) -> str:
     if done is None or not done.changed:
         return ""
     if options.dry_run:
-        # A session inside a store is not a file that could be replaced.
-        view = ["-o", name_view(file.path)] if file.format in RECORDS else []
-        view = ["-o", "repaired.json"] if "#ses_" in file.path and "--in-place" not in options.carried else view
-        return "next: " + write_command("fix", *([] if "--output" in options.carried else view), *options.carried, file.path)
+        return "next: " + write_command("fix", *choose_output(file, options), *options.carried, file.path)
     return "undo: " + write_command("undo", file.path) if done.backup else ""
 
 
