@@ -100,8 +100,6 @@ def check_each(
     choose_rules(order)
     if engine not in ENGINES:
         raise DoctorError("usage", f"there is no engine {engine!r}; choose from {', '.join(ENGINES)}")
-    if cache and engine == LOCAL:
-        order = order._replace(memory=_prepare_memory(cache, order))
     missing: list[Failure] = []
     given = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
     targets = walk_targets(given, environment, missing) if course is None else walk_targets(given, environment, missing, course.find)
@@ -113,6 +111,9 @@ def check_each(
         order = order._replace(how={**order.how, "watch": watch})
     named = {os.fspath(path) for path in given if isinstance(path, (str, os.PathLike))}
     is_single = ahead.known < 2 and not _is_archive(ahead.first)
+    if cache and engine == LOCAL and not is_single:
+        # One session is checked in less time than it takes to open the cache, hash an event log and write the verdict down.
+        order = order._replace(memory=_prepare_memory(cache, order))
     done = 0
     if engine == DASK:
         everything = _distribute(ahead, order, jobs, named)

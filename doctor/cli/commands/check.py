@@ -83,8 +83,10 @@ def _check_many(
 
 def _holds_many(path: str) -> bool:
     from doctor.sources.naming import is_archive
+    from doctor.sources.siblings import TRANSCRIPT
 
-    return os.path.isdir(path) or is_archive(path)
+    # A folder with a transcript of its own is a session's.
+    return (os.path.isdir(path) and not os.path.isfile(os.path.join(path, TRANSCRIPT))) or is_archive(path)
 
 
 def register(app: typer.Typer) -> None:

@@ -75,6 +75,9 @@ def _interpret(log: EventLog, events: list[Event]) -> None:
     log.steered = frozenset(event.text_key for event in rare if event.name == "orchestrator:steering_injected")
     log.provider, log.model = _find_client(events)
     log.compacted_line = max((event.line for event in rare if event.name in ("context:compaction", "context:post_compact")), default=-1)
+    for trace in story.traces:
+        # Requests and executions know each other: without a garbage collector such a circle would keep all events alive.
+        trace.asked.clear()
 
 
 def _find_client(events: list[Event]) -> tuple[str, str]:

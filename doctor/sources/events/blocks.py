@@ -29,6 +29,7 @@ def scan_log(source: Source, block_bytes: int = BLOCK_BYTES, watch: Callable[[in
             raw = _Watched(raw, source.size, watch)
         _scan_blocks(raw, scan, min(block_bytes, source.size + 1))
     scan.flush()
+    scan.forget_copies()
     if isinstance(scan.last_time, bytes):
         scan.last_time = scan.last_time.decode()
     return scan
