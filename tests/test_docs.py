@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from doctor.analysis.errors_catalogue import explain_error
+
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"```console\n\$ amplifier-doctor ([^\n]*)\n(.*?)```", re.DOTALL)
 
@@ -35,3 +37,13 @@ def test_readme_names_every_command() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     for command in ("check", "fix", "undo", "explain", "rules", "timeline"):
         assert f"amplifier-doctor {command}" in text
+
+
+def test_the_error_that_the_readme_opens_with_is_explained() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    opening = next(line for line in text.splitlines() if line.startswith("    400: "))
+    pasted = re.search(r"explain --error - SESSION <<'EOF'\n(.*?)\n\s*EOF\n", text, re.DOTALL)
+    assert pasted is not None
+    for error in (opening, pasted[1]):
+        found = explain_error(error)
+        assert found is not None and found.rule == "AN-02"

@@ -49,7 +49,7 @@ def test_the_hooks_in_a_repository(tmp_path: Path) -> None:
 
     repository.mkdir()
     assert run("git", "init", "--quiet").returncode == 0
-    (repository / ".gitignore").write_text("*-doctor-*\n")
+    (repository / ".gitignore").write_text("*.*-doctor-*\n")
     write_session(repository, SOUND, "sound")
     done = try_hook("amplifier-doctor")
     if re.search(r"Connection|No matching distribution", done.stdout + done.stderr):

@@ -83,7 +83,7 @@ PAGES = {
         "a text is, in plain words, and with a session which of its rows it is about.",
         (
             ("", "explain AD305"),
-            ("What does this 400 mean?", 'explain --error "messages.3: `tool_use` ids were found without `tool_result` blocks"'),
+            ("What does this 400 mean?", "explain --error 'messages.3: `tool_use` ids were found without `tool_result` blocks'"),
             ("Out of a log, with the session that it is about:", "explain --error - 7a2c5a9f"),
         ),
     ),
