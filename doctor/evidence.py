@@ -6,8 +6,9 @@ from collections import Counter
 
 from doctor.eventlog import EventLog, Execution, ToolRun
 from doctor.findings import Interval
-from doctor.model import SPELLED_AS_BLOCK, SPELLED_IN_LIST, SPELLINGS_DISAGREE, CallPair, Message, Transcript
+from doctor.model import SPELLED_AS_BLOCK, SPELLED_IN_LIST, SPELLINGS_DISAGREE, Message, Transcript
 from doctor.moves import has_copy
+from doctor.pairing import CallPair
 from doctor.records import Record
 from doctor.session import Session
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import islice, pairwise
 
 from doctor.findings import Content, Edit, FileSpan, Fix, LineOf, Safety
-from doctor.model import BROKEN_SHAPE, DAMAGED_LINE, MIXED_CONTENT, SHARED_LINE, Backup, CallPair, Message, ResultSite
+from doctor.model import BROKEN_SHAPE, DAMAGED_LINE, MIXED_CONTENT, SHARED_LINE, Backup, Message
+from doctor.pairing import CallPair, ResultSite
 from doctor.session import Session
 
 DAMAGED = DAMAGED_LINE | BROKEN_SHAPE

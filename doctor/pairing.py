@@ -9,7 +9,55 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from doctor.model import CallPair, Message, Pairing, ResultSite, ToolCall
+from doctor.model import Message, ToolCall, ToolResult
+from doctor.records import Record
+
+
+class ResultSite(Record):
+    """Where a result stands: the index of its message and which of its results it is."""
+
+    index: int
+    result: ToolResult
+
+
+class CallPair(Record):
+    """One call and every result that names it.
+
+    `placed` results stand where a provider looks for them: in the run of results right behind the call. `early` stand before the
+    call, `late` behind it but out of place. A call with exactly one placed result and nothing else never appears here.
+    """
+
+    index: int
+    call: ToolCall
+    position: int
+    placed: tuple[ResultSite, ...]
+    early: tuple[ResultSite, ...]
+    late: tuple[ResultSite, ...]
+    reused: bool
+    """The same id is called elsewhere too."""
+    ambiguous: bool = False
+    """The id is reused, and which of its calls each result answers can't be told: nothing may be moved, added or taken out."""
+
+
+class Pairing(Record):
+    """What is wrong with the calls and results of one transcript; all empty for a sound one."""
+
+    pairs: tuple[CallPair, ...] = ()
+    orphans: tuple[ResultSite, ...] = ()
+    twice_in_row: tuple[tuple[int, str], ...] = ()
+    """(message index, id) of a row that spells one id twice in one spelling."""
+    reused: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """(id, message indexes) of an id that several rows call."""
+
+    @property
+    def is_sound(self) -> bool:
+        return not (self.pairs or self.orphans or self.twice_in_row)
+
+    def list_unsound_ids(self) -> set[str]:
+        """Ids of calls that have not exactly one result in its place, or no call."""
+        ids = {pair.call.id for pair in self.pairs} | {site.result.call_id for site in self.orphans}
+        return ids | {call_id for _, call_id in self.twice_in_row}
+
 
 SOUND = Pairing()
 

@@ -19,14 +19,13 @@ from doctor.model import (
     SPELLED_IN_LIST,
     SPELLINGS_DISAGREE,
     UNSIGNED_THINKING,
-    CallPair,
     Message,
-    ResultSite,
     ToolCall,
     ToolResult,
     Transcript,
     Turn,
 )
+from doctor.pairing import CallPair, ResultSite
 from doctor.records import Record
 from doctor.rewrites import read_style, write_row
 from doctor.session import Session

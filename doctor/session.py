@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from doctor.eventlog import EventLog, Execution, RecordedResult, RecordedTurn, ToolRun
-from doctor.model import RECORDS, Backup, Liveness, Message, Pairing, Sibling, Transcript, Turn, split_turns
+from doctor.model import RECORDS, Backup, Liveness, Message, Sibling, Transcript, Turn, split_turns
+from doctor.pairing import Pairing
 from doctor.refusals import RefusalMeaning, WireVerdict
 
 TYPE_CHECKING = False

@@ -19,7 +19,7 @@ from doctor.analysis.registry import load_rules
 from doctor.findings import Diagnostic, Safety
 from doctor.repair.planner import plan_fix
 from doctor.sources.session import read_session
-from doctor.sources.stores import find_transcripts as find_targets
+from doctor.sources.walking import find_transcripts as find_targets
 from tests.support.cases import NOW, build_database
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

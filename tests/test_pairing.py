@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from doctor.model import Message, Pairing, ToolCall, ToolResult
-from doctor.pairing import pair_calls
+from doctor.model import Message, ToolCall, ToolResult
+from doctor.pairing import Pairing, pair_calls
 
 
 def build(script: str) -> list[Message]:

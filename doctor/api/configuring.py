@@ -22,7 +22,7 @@ from doctor.settings.model import Settings, Tuning
 from doctor.settings.selecting import choose_codes, restamp
 from doctor.sources.configuration import Configuration, find_configuration, read_configuration, read_document
 from doctor.sources.siblings import TRANSCRIPT
-from doctor.sources.stores import PATTERN, expand_file, walk_files, walk_transcripts
+from doctor.sources.walking import PATTERN, expand_file, walk_files, walk_transcripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from doctor.analysis.registry import find_rule, load_rules
 from doctor.analysis.targets import check_wires
 from doctor.api.reading import Aim, Target, how_to_read, name_target, read_target
 from doctor.errors import DoctorError
-from doctor.sources.stores import find_transcripts, locate_stores
+from doctor.sources.stores import locate_stores
+from doctor.sources.walking import find_transcripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from doctor.sources.formats import CompressedError
 from doctor.sources.naming import INSIDE, is_archive, is_compressed, split_member
 from doctor.sources.session import read_session
 from doctor.sources.siblings import TRANSCRIPT
-from doctor.sources.stores import locate_stores, walk_transcripts
+from doctor.sources.stores import locate_stores
+from doctor.sources.walking import walk_transcripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from doctor.api.reading import find_store, how_to_read, is_packed
 from doctor.errors import DoctorError
 from doctor.sources.session import read_session
-from doctor.sources.stores import find_transcripts, locate_stores
+from doctor.sources.stores import locate_stores
+from doctor.sources.walking import find_transcripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

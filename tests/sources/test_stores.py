@@ -12,7 +12,8 @@ from doctor.sources.formats import detect_format
 from doctor.sources.metadata import read_metadata
 from doctor.sources.session import read_session
 from doctor.sources.source import MemorySource
-from doctor.sources.stores import find_transcripts, list_sessions, list_tree, locate_stores
+from doctor.sources.stores import list_sessions, list_tree, locate_stores
+from doctor.sources.walking import find_transcripts
 
 ROW = b'{"role": "user", "content": "x"}\n'
 

@@ -34,9 +34,9 @@ from doctor.model import (
     TEXT_BEFORE_RESULT,
     UNSIGNED_THINKING,
     Message,
-    Pairing,
     Transcript,
 )
+from doctor.pairing import Pairing
 from doctor.refusals import ACCEPTED, DEPENDS, REFUSED, WireVerdict
 
 MINDED = {

@@ -47,7 +47,8 @@ def _read_session(path: str, scope: Scope) -> Session:
     import os
 
     from doctor.api.reading import how_to_read, read_target
-    from doctor.sources.stores import find_transcripts, locate_stores
+    from doctor.sources.stores import locate_stores
+    from doctor.sources.walking import find_transcripts
 
     found = find_transcripts(path, locate_stores(os.environ))
     if len(found) > 1:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from doctor.eventlog import EventLog, ToolRun
-from doctor.model import Pairing, Transcript
+from doctor.model import Transcript
+from doctor.pairing import Pairing
 from doctor.sources.events.boiling import hash_arguments
 
 TYPE_CHECKING = False

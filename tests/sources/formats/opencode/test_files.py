@@ -10,7 +10,7 @@ import pytest
 from doctor import check
 from doctor.errors import DoctorError
 from doctor.sources.session import read_session
-from doctor.sources.stores import find_transcripts
+from doctor.sources.walking import find_transcripts
 from tests.support.cases import NOW, write_example
 
 FILES = {
