@@ -16,6 +16,7 @@ HEAVY = (
     "jsonschema",
     "pydantic",
     "pathlib",
+    "typing",
     "logging",
     "importlib.metadata",
     "shlex",
