@@ -89,4 +89,4 @@ def test_a_sound_configuration_is_judged_without_jsonschema(tmp_path: Path) -> N
     (tmp_path / "amplifier-doctor.toml").write_text("ignore = ['AD4']\nseverity = {AD308 = 'error'}\nrules.AD508.harmless = ['torn']\n")
     code, modules = loaded("check", str(write_session(tmp_path, SOUND)), folder=tmp_path)
     assert code == 0
-    assert "tomllib" in modules and sorted(modules.intersection(HEAVY)) == []
+    assert "tomllib" in modules and sorted(modules.intersection(HEAVY) - {"typing"}) == []

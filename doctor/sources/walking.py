@@ -81,7 +81,11 @@ def _walk_folder(path: str) -> Iterator[str]:
     elif find_events(path) is not None:
         yield _find_saved(os.path.realpath(path)) or os.path.join(path, TRANSCRIPT)
     else:
-        raise DoctorError("usage", f"no {TRANSCRIPT} under {path}; name a session folder, a tree of them, or a transcript file", path)
+        raise DoctorError(
+            "usage",
+            f"no {TRANSCRIPT} under {path}; name a session folder, a tree of them, or a file: chat logs are taken by name or pattern only",
+            path,
+        )
 
 
 def _list_entries(folder: str) -> tuple[list[str], list[str]]:
