@@ -19,6 +19,7 @@ from doctor.settings.schema import build_schema
 
 RULES = load_rules()
 SCHEMA = build_schema(RULES)
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 SHIPPED = Path(__file__).parents[2] / "doctor" / "settings" / "configuration.schema.json"
 
 
@@ -143,8 +144,8 @@ VALUES = st.recursive(SCALARS, lambda inner: st.one_of(st.lists(inner, max_size=
 
 @given(st.dictionaries(KEYS, VALUES, max_size=3))
 def test_the_quick_look_never_passes_what_the_schema_refuses(values: dict[str, Any]) -> None:
-    if is_plainly_sound(values, SCHEMA, SCHEMA["$defs"]):
-        jsonschema.validate(values, SCHEMA)
+    refused = [error.message for error in VALIDATOR.iter_errors(values)]
+    assert not (is_plainly_sound(values, SCHEMA, SCHEMA["$defs"]) and refused)
 
 
 SOUND = st.fixed_dictionaries(
