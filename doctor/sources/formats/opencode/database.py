@@ -172,7 +172,8 @@ def explain_error(path: str, error: sqlite3.Error) -> DoctorError:
     if "locked" in said or "busy" in said:
         return DoctorError("live", f"{path} is locked by another process; close OpenCode and run this again", path)
     if "file is not a database" in said:
-        return DoctorError("unreadable", f"{path} is no SQLite database, or its first page is damaged, encrypted or of a newer file format", path)
+        reason = "is no SQLite database, or its first page is damaged, encrypted or of a newer file format"
+        return DoctorError("unreadable", f"{path} {reason}", path)
     if "malformed" in said or "corrupt" in said or "disk I/O" in said:
         advice = f"bring it back from a backup, or save what can be saved: sqlite3 {path} .recover"
         return DoctorError("unreadable", f"{path} is damaged ({said}); {advice}", path)
