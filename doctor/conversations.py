@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 
 from doctor.model import Turn, split_turns
-from doctor.notes import BRANCH, FAILED, HANDOVER, HUMAN, RowNote, is_newest_first, write_clock
+from doctor.notes import BRANCH, FAILED, HANDOVER, HUMAN, RowNote, is_newest_first, name_noted_row
 from doctor.records import Record
 from doctor.session import Session
 
@@ -154,10 +154,7 @@ def is_closing(text: str) -> bool:
 
 
 def name_row(session: Session, index: int) -> str:
-    """`row 2 (m2, 07:08:14.000)`: a message as findings name it, with its id and time where it has them."""
-    note = session.note(index)
-    known = [part for part in (note.id, write_clock(note.time) if note.time is not None else "") if part]
-    return f"row {session.transcript.messages[index].line + 1}" + (f" ({', '.join(known)})" if known else "")
+    return name_noted_row(session.transcript.messages[index].line, session.note(index))
 
 
 def name_rows(session: Session, indexes: Sequence[int]) -> str:

@@ -7,7 +7,7 @@ import os
 
 from doctor.findings import Edit, FileSpan
 from doctor.model import BROKEN_SHAPE, DAMAGED_LINE, SHARED_LINE, Backup, Transcript
-from doctor.rebuilding import Recovery
+from doctor.rebuilding import Recovery, name_span
 from doctor.session import Session
 
 UNFIT = SHARED_LINE | DAMAGED_LINE | BROKEN_SHAPE
@@ -40,8 +40,7 @@ def plan_append(session: Session) -> Recovery:
         spans += [copy_row(beside, message.line) for message in new]
         held += [_read_value(beside.transcript, message.line) for message in new]
         if new:
-            name = os.path.basename(beside.path)
-            sources.append(f"{name}:{new[0].line + 1}" if len(new) == 1 else f"{name}:{new[0].line + 1}-{new[-1].line + 1}")
+            sources.append(name_span(os.path.basename(beside.path), new[0].line, new[-1].line))
     if not spans:
         return Recovery(reason="the transcript holds every row that is known of")
     stop = transcript.line_count

@@ -72,7 +72,7 @@ def find_lacking(session: Session) -> set[int]:
     log = session.events
     if log is None:
         return set()
-    lacking = _find_lacking(session, log.executions)
+    lacking = _find_lacking(session, log)
     if any(execution.prompt and not execution.text_key for execution in log.executions):
         ids = collect_call_ids(session)
         known = {run.execution for run in log.runs.values() if run.call_id in ids}
@@ -222,21 +222,20 @@ def clock_time(stamp: str) -> str:
     return f"{seconds}.{fraction[:3]}" if dot else seconds or stamp
 
 
-def _find_lacking(session: Session, executions: tuple[Execution, ...]) -> set[int]:
+def _find_lacking(session: Session, log: EventLog) -> set[int]:
     """start_line of the executions whose prompt no user row holds. One row holds one prompt; redacted prompts can't be compared."""
     rows = Counter(message.text_key for message in session.transcript.messages if message.role == "user" and message.text_key)
-    wanted = Counter(execution.text_key for execution in executions if execution.text_key)
+    wanted = Counter(execution.text_key for execution in log.executions if execution.text_key)
     short = {key: number - rows[key] for key, number in wanted.items() if number > rows[key]}
     if not short:
         return set()
     lacking: list[Execution] = []
     for key, number in short.items():
-        same = [execution for execution in executions if execution.text_key == key]
+        same = [execution for execution in log.executions if execution.text_key == key]
         if number < len(same):
             # The same words several times: those whose calls are not in the transcript are missing.
             ids = collect_call_ids(session)
-            calls = session.events.runs.values() if session.events else ()
-            known = {run.execution for run in calls if run.call_id in ids}
+            known = {run.execution for run in log.runs.values() if run.call_id in ids}
             same.sort(key=lambda execution: (execution.start_line in known, execution.start_line))
         lacking += same[:number]
     return {execution.start_line for execution in lacking} - set(_find_rewritten(session, lacking, wanted))

@@ -27,7 +27,6 @@ class StoreProblem(Record):
     ids: tuple[str, ...] = ()
     is_doubtful: bool = False
     is_note: bool = False
-    why: str = ""
 
 
 class Form(Record):

@@ -216,6 +216,12 @@ def write_clock(seconds: float | None) -> str:
     return write_time(seconds)[11:23] if seconds is not None else "?"
 
 
+def name_noted_row(line: int, note: RowNote) -> str:
+    """`row 2 (m2, 07:08:14.000)`: a message as findings name it, with its id and time where it has them."""
+    known = [part for part in (note.id, write_clock(note.time) if note.time is not None else "") if part]
+    return f"row {line + 1}" + (f" ({', '.join(known)})" if known else "")
+
+
 def read_key(row: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     """The first of some keys that holds a text or a number, as text."""
     for key in keys:

@@ -103,8 +103,12 @@ def name_call(call: RecordedCall) -> str:
 
 def name_lines(session: Session, lines: Sequence[int]) -> str:
     name = os.path.basename(session.events.path) if session.events is not None else "events.jsonl"
-    first, last = min(lines, default=0) + 1, max(lines, default=0) + 1
-    return f"{name}:{first}" if first == last else f"{name}:{first}-{last}"
+    return name_span(name, min(lines, default=0), max(lines, default=0))
+
+
+def name_span(name: str, first: int, last: int) -> str:
+    """A line of a file, or several: `events.jsonl:29-31`, counted from 1."""
+    return f"{name}:{first + 1}" if first == last else f"{name}:{first + 1}-{last + 1}"
 
 
 def _write_texts(step: RecordedStep) -> list[dict[str, Any]]:

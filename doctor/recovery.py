@@ -15,7 +15,7 @@ from doctor.eventlog import Execution, RecordedStep, RecordedTurn
 from doctor.evidence import LostTurn
 from doctor.findings import Content, Edit
 from doctor.model import Message
-from doctor.rebuilding import Builder, Recovery, name_call, name_lines
+from doctor.rebuilding import Builder, Recovery, name_call, name_lines, name_span
 from doctor.session import Session
 
 __all__ = ["Recovery", "plan_append", "plan_call", "plan_rows", "plan_transcript", "plan_turn"]
@@ -40,8 +40,7 @@ def plan_turn(session: Session, lost: LostTurn, code: str) -> Recovery:
         first, last = lost.backup_lines or (0, 0)
         last = first if has_rest else last
         name = os.path.basename(session.backup.path) if session.backup else ""
-        source = f"{name}:{first + 1}" if first == last else f"{name}:{first + 1}-{last + 1}"
-        return Recovery((Edit(line, line, spans, execution.start_line),), len(spans), source)
+        return Recovery((Edit(line, line, spans, execution.start_line),), len(spans), name_span(name, first, last))
     if not recorded.prompt:
         return Recovery(reason=recorded.missing[0] if recorded.missing else "its prompt is not recorded", missing=recorded.missing)
     builder = Builder(session, code, line)

@@ -147,17 +147,26 @@ def parse_arguments(row: Row) -> Row | None:
 
 def rename_ids(row: Row, names: Mapping[str, str]) -> Row | None:
     """The row with ids of calls and results replaced, in every spelling."""
+    return _change_ids(row, ("id", "tool_call_id", "tool_use_id"), lambda value: names.get(value) if isinstance(value, str) else None)
+
+
+def stringify_ids(row: Row) -> Row | None:
+    """The row with numeric ids of calls and results written as strings."""
+    return _change_ids(row, ("id", "tool_call_id"), lambda value: str(value) if value.__class__ is int else None)
+
+
+def _change_ids(row: Row, keys: Iterable[str], change: Callable[[Any], str | None]) -> Row | None:
+    """The row with what `change` makes of its ids, in every spelling; one of which it makes None stays."""
     changed = json.loads(json.dumps(row))
     places = [(changed, "tool_call_id")]
-    for key in ("tool_calls", "content"):
-        items = changed.get(key)
-        for item in items if isinstance(items, list) else []:
-            if isinstance(item, dict):
-                places += [(item, name) for name in ("id", "tool_call_id", "tool_use_id")]
+    for part in ("tool_calls", "content"):
+        items = changed.get(part)
+        places += [(item, key) for item in items if isinstance(item, dict) for key in keys] if isinstance(items, list) else []
     touched = False
-    for item, name in places:
-        if isinstance(item.get(name), str) and item[name] in names:
-            item[name] = names[item[name]]
+    for item, key in places:
+        value = change(item.get(key))
+        if value is not None:
+            item[key] = value
             touched = True
     return changed if touched else None
 
@@ -196,23 +205,6 @@ def _is_unsigned(block: Any) -> bool:
         and block.get("type") in ("thinking", "reasoning")
         and not (isinstance(block.get("signature"), str) and block["signature"])
     )
-
-
-def stringify_ids(row: Row) -> Row | None:
-    """The row with numeric ids of calls and results written as strings."""
-    changed = json.loads(json.dumps(row))
-    places = [(changed, "tool_call_id")]
-    for key in ("tool_calls", "content"):
-        items = changed.get(key)
-        places += (
-            [(item, name) for item in items if isinstance(item, dict) for name in ("id", "tool_call_id")] if isinstance(items, list) else []
-        )
-    touched = False
-    for item, name in places:
-        if isinstance(item.get(name), int) and not isinstance(item.get(name), bool):
-            item[name] = str(item[name])
-            touched = True
-    return changed if touched else None
 
 
 def merge_repeated_calls(row: Row) -> Row | None:

@@ -114,7 +114,6 @@ def report_problems(session: Session, kind: str) -> Iterator[Finding]:
                 problem.ids,
                 confidence=Confidence.POSSIBLE if problem.is_doubtful else Confidence.CONFIRMED,
                 at_most=Severity.INFO if problem.is_note else None,
-                why=problem.why,
             )
 
 

@@ -50,8 +50,7 @@ def find_invalid_id(session: Session) -> Iterator[Finding]:
 def rename(session: Session, message: Message, ids: tuple[str, ...]) -> Fix | None:
     """Calls and results that are paired soundly; others have to be put right first."""
     pairing, messages = session.pairing, session.transcript.messages
-    unsound = {pair.call.id for pair in pairing.pairs} | {site.result.call_id for site in pairing.orphans}
-    unsound |= {call_id for _, call_id in pairing.twice_in_row} | {call_id for call_id, _ in pairing.reused}
+    unsound = pairing.list_unsound_ids() | {call_id for call_id, _ in pairing.reused}
     if not ids or unsound.intersection(ids):
         return None
     known = {call.id for other in messages for call in other.calls}

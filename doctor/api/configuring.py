@@ -35,10 +35,13 @@ def load_settings(start: str | os.PathLike[str] = ".", *, file: str | os.PathLik
     Raises DoctorError: a configuration can't be read, or holds an unknown key, a wrong type or an unknown code.
     """
     found = find_configuration(os.path.abspath(start)) if file is None else read_configuration(os.path.abspath(file))
-    return settle_settings(found) if found is not None else Settings()
+    return settle_settings(found)
 
 
-def settle_settings(found: Configuration) -> Settings:
+def settle_settings(found: Configuration | None) -> Settings:
+    """Empty ones where there is no configuration."""
+    if found is None:
+        return Settings()
     return judge_settings(
         found.values,
         load_rules(),

@@ -35,11 +35,9 @@ def make_plan(scope: Scope, gate: Gate, wish: Wish) -> tuple[Scope, Gate, Course
     """Raises DoctorError: a configuration or a baseline can't be read, or is not sound."""
     from doctor.analysis.registry import load_rules
     from doctor.api.configuring import Course, load_baseline, settle_settings
-    from doctor.settings.model import Settings
     from doctor.settings.selecting import choose_codes
 
-    found = find_wanted(wish)
-    settings = settle_settings(found) if found is not None else Settings()
+    settings = settle_settings(find_wanted(wish))
     baseline = settings.baseline if wish.baseline is None else wish.baseline
     codes = choose_codes(load_rules(), settings, scope.select, wish.extend_select, scope.ignore)
     accepted = load_baseline(baseline) if baseline else None

@@ -10,8 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TextIO
 
-Progress = Callable[[int, int], None]
-"""Takes how many are done, and of how many."""
+    from doctor.output.progress import Progress
 
 
 @contextmanager

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 FILES_PER_COLLECTION = 100
 """The collector is off (see `doctor.cli.main`): what a session leaves behind in circles, some 5 KB, is taken away after so many of them."""
-MOST_JOBS = 256
 
 
 class Scope(Record):
@@ -144,6 +143,8 @@ def read_jobs(text: str) -> int:
     """How many processes: a number, 0 for `auto`. Raises DoctorError for anything else."""
     if text.strip().lower() == "auto":
         return 0
+    from doctor.settings.schema import MOST_JOBS
+
     if not text.strip().isdecimal() or not 0 < int(text) <= MOST_JOBS:
         raise DoctorError("usage", f"--jobs takes auto or a number from 1 to {MOST_JOBS}, not {text!r}")
     return int(text)

@@ -15,7 +15,7 @@ from doctor.findings import AppliedFix, Diagnostic, Failure, FileReport, FixRepo
 from doctor.fingerprints import fingerprint_all
 from doctor.output.options import Options
 from doctor.output.summary import Totals
-from doctor.output.text import escape_in_json, replace_surrogates
+from doctor.output.text import clean_value, escape_in_json, speaks_utf8
 from doctor.refusals import WireVerdict
 
 TYPE_CHECKING = False
@@ -30,9 +30,8 @@ def write_json(value: Any, stream: TextIO, lead: str | None = None) -> str:
 
     On one line, or indented with `lead` before every line but the first.
     """
-    as_utf8 = (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
-    dump = json.JSONEncoder(ensure_ascii=not as_utf8).encode
-    cleaned = _clean(value)
+    dump = json.JSONEncoder(ensure_ascii=not speaks_utf8(stream)).encode
+    cleaned = clean_value(value)
     return escape_in_json(dump(cleaned) if lead is None else _indent(cleaned, lead, dump))
 
 
@@ -184,11 +183,3 @@ def _build_applied(fix: AppliedFix) -> dict[str, Any]:
         "recoverable": fix.recoverable,
         "missing": list(fix.missing),
     }
-
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, str):
-        return replace_surrogates(value)
-    if isinstance(value, dict):
-        return {key: _clean(item) for key, item in value.items()}
-    return [_clean(item) for item in value] if isinstance(value, list) else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from doctor.analysis.explaining import ErrorExplanation
-from doctor.findings import Safety
+from doctor.output.headline import SAFETY_WORDS
 from doctor.output.text import cut, escape_in_json, neutralise, replace_surrogates
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ def _write_session(one: ErrorExplanation) -> list[str]:
     for found in one.findings:
         lines.append(f"  {found.severity.value}[{found.code}] {found.name}: {found.message}")
         if found.fix is not None:
-            kind = {Safety.SAFE: "safe", Safety.UNSAFE: "unsafe (--unsafe)", Safety.MANUAL: "shown only"}[found.fix.safety]
+            kind = SAFETY_WORDS[found.fix.safety]
             lines.append(f"    fix: {kind}: {found.fix.title}")
     return lines or ["  nothing in this session has to do with it now"]
 

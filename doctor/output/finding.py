@@ -9,7 +9,7 @@ from rich.text import Text
 
 from doctor.findings import Diagnostic, Safety, Severity
 from doctor.output.excerpt import draw_excerpt
-from doctor.output.headline import LONGEST_PROSE, compose_headline
+from doctor.output.headline import LONGEST_PROSE, SAFETY_WORDS, compose_headline
 from doctor.output.intervals import draw_intervals
 from doctor.output.options import Options
 from doctor.output.text import cut, list_numbers, neutralise
@@ -79,7 +79,7 @@ def _draw_fix(found: Diagnostic, console: Console, width: int) -> list[Text]:
         if found.severity is Severity.INFO or found.intervals or found.fix_pass >= 5:
             return []
         return _draw_note("fix", f"none; amplifier-doctor explain {found.code} says what can be done", console, width)
-    kind = {Safety.SAFE: "safe", Safety.UNSAFE: "unsafe (--unsafe)", Safety.MANUAL: "shown only"}[found.fix.safety]
+    kind = SAFETY_WORDS[found.fix.safety]
     style = {Safety.SAFE: "green", Safety.UNSAFE: "yellow", Safety.MANUAL: "dim"}[found.fix.safety]
     return _draw_note("fix", found.fix.title, console, width, Text(f"{kind}: ", style))
 

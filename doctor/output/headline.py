@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from doctor.findings import Confidence, Diagnostic, FileReport, Severity
+from doctor.findings import Confidence, Diagnostic, FileReport, Safety, Severity
 from doctor.output.options import Options
 from doctor.output.text import count_of, cut, neutralise, shorten_path
 
 Pieces = list[tuple[str, str]]
 
 SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold cyan"}
+SAFETY_WORDS = {Safety.SAFE: "safe", Safety.UNSAFE: "unsafe (--unsafe)", Safety.MANUAL: "shown only"}
 LONGEST_PROSE = 600
 
 

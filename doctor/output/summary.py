@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from doctor.findings import Diagnostic, Failure, FileReport, Report, Safety, Severity
 
-CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
+CLEAN, FOUND, FAILED = 0, 1, 2
 
 
 class CodeCount:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TextIO
+    from typing import Any, TextIO
 
 # C0 and C1 controls (ANSI escapes begin with one), soft hyphen, zero-width and bidi marks, line separators, the byte-order mark,
 # interlinear marks, non-characters, lone surrogates and tag characters: all that can repaint a terminal or hide text from its reader.
@@ -31,6 +31,10 @@ def neutralise(text: str) -> str:
 
 def speaks_unicode(stream: TextIO) -> bool:
     return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
+
+
+def speaks_utf8(stream: TextIO) -> bool:
+    return (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
 
 
 def make_plain(text: str) -> str:
@@ -83,6 +87,15 @@ def _split_utf16(character: str) -> list[bytes]:
 def replace_surrogates(text: str) -> str:
     """Text without lone surrogates (a file name that is not UTF-8 has them): strict JSON parsers refuse their escapes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def clean_value(value: Any) -> Any:
+    """A JSON value with `replace_surrogates` done to every string in it."""
+    if isinstance(value, str):
+        return replace_surrogates(value)
+    if isinstance(value, dict):
+        return {key: clean_value(item) for key, item in value.items()}
+    return [clean_value(item) for item in value] if isinstance(value, list) else value
 
 
 def cut(text: str, width: int) -> str:

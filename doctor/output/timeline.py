@@ -93,7 +93,7 @@ def build_timeline(session: Session, log: EventLog, findings: Sequence[Diagnosti
     """`findings` are those of this session; without `with_texts` no prompt and no error text is taken over."""
     finder = RowFinder(session, log)
     bars = _list_executions(log, finder) + _list_requests(log, finder) + _list_tools(log, finder)
-    bars += _list_moments(log, finder) + _list_repairs(session, log, finder)
+    bars += _list_moments(log, finder) + _list_repairs(session, finder)
     bars.sort(key=lambda bar: (bar.first, KINDS.index(bar.kind)))
     bars = _mark_findings(bars, findings, log)
     if not with_texts:
@@ -204,7 +204,7 @@ def _build_moment(moment: Moment, rows: tuple[int, ...]) -> Bar:
     return Bar(kind, label, state, *at, moment.line, moment.line, moment.time, moment.execution, text=moment.text, rows=rows)
 
 
-def _list_repairs(session: Session, log: EventLog, finder: RowFinder) -> list[Bar]:
+def _list_repairs(session: Session, finder: RowFinder) -> list[Bar]:
     """Rows that no tool and no model wrote. The log does not know when: the next turn's start is the latest that it can have been."""
     messages = session.transcript.messages
     groups: list[list[int]] = []
@@ -215,10 +215,10 @@ def _list_repairs(session: Session, log: EventLog, finder: RowFinder) -> list[Ba
                 groups[-1].append(index)
             else:
                 groups.append([index])
-    return [_build_repair([messages[index] for index in group], log, *finder.place_repair(group)) for group in groups]
+    return [_build_repair([messages[index] for index in group], *finder.place_repair(group)) for group in groups]
 
 
-def _build_repair(messages: Sequence[Message], log: EventLog, line: int, time: str) -> Bar:
+def _build_repair(messages: Sequence[Message], line: int, time: str) -> Bar:
     makers = {MAKERS.get(result.maker, "a repair") for message in messages for result in message.results if result.maker}
     results = sum(1 for message in messages for result in message.results if result.maker)
     replies = sum(1 for message in messages if message.kind == "invented")

@@ -31,8 +31,8 @@ def write_page(timeline: Timeline, transcript: Transcript, with_texts: bool = Tr
     """The whole page. Without `with_texts` rows are named but their contents left out."""
     layout = lay_out(timeline, MOST_BARS, SECTION_BARS)
     charts = [
-        draw_section(section, number, [_describe_bar(bar, timeline.findings) for bar in section.bars], timeline.findings)
-        for number, section in enumerate(layout.sections)
+        draw_section(section, [_describe_bar(bar, timeline.findings) for bar in section.bars], timeline.findings)
+        for section in layout.sections
     ]
     if layout.hidden:
         charts.append(_leave_out(f"{layout.hidden:,} more bars in between are not shown"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from doctor import __version__
-from doctor.output.text import escape_in_json, replace_surrogates
+from doctor.output.text import clean_value, escape_in_json
 from doctor.output.timeline import Bar, Span, Timeline
 from doctor.output.timeline_axis import read_time
 from doctor.output.timeline_groups import lay_out
@@ -43,7 +43,7 @@ def write_timeline(timeline: Timeline) -> str:
             for found in timeline.findings
         ],
     }
-    return escape_in_json(json.dumps(_clean(document), ensure_ascii=False, indent=2))
+    return escape_in_json(json.dumps(clean_value(document), ensure_ascii=False, indent=2))
 
 
 def _build_bar(bar: Bar) -> dict[str, Any]:
@@ -90,11 +90,3 @@ def _list_folds(timeline: Timeline) -> list[dict[str, Any]]:
 
 def _count_from_one(line: int) -> int | None:
     return line + 1 if line >= 0 else None
-
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, str):
-        return replace_surrogates(value)
-    if isinstance(value, dict):
-        return {key: _clean(item) for key, item in value.items()}
-    return [_clean(item) for item in value] if isinstance(value, list) else value

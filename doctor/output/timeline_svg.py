@@ -28,7 +28,7 @@ POINTS = {
 }
 
 
-def draw_section(section: Section, number: int, descriptions: Sequence[str], findings: Sequence[Diagnostic]) -> str:
+def draw_section(section: Section, descriptions: Sequence[str], findings: Sequence[Diagnostic]) -> str:
     """`descriptions` are the tooltips of the section's bars, already escaped."""
     top = LINE * (1 + bool(section.axis.folds) + min(3, len(section.spans))) + 6
     height = top + ROW * len(section.bars)

@@ -129,7 +129,7 @@ def _suggest_view(file: FileReport, options: Options) -> str:
 
 
 def _suggest_explain(file: FileReport) -> str:
-    worst = max((found for found in file.diagnostics), key=lambda found: found.severity.rank, default=None)
+    worst = max(file.diagnostics, key=lambda found: found.severity.rank, default=None)
     if worst is None or worst.severity is Severity.INFO:
         return ""
     return write_command("explain", worst.code)

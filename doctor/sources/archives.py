@@ -90,7 +90,7 @@ def _gather_zipped(path: str, folder: str, members: dict[str, ZipInfo], archive:
 
 def _read_tar(path: str) -> Iterator[Bundle]:
     waiting: dict[str, int] = {}
-    for count, member in enumerate(_list_members(path)):
+    for count, (member, _) in enumerate(_list_opened(path)):
         _limit_members(count, path)
         place = _place(member)
         if isinstance(place, tuple):
@@ -121,11 +121,6 @@ def _read_tar(path: str) -> Iterator[Bundle]:
                 yield Bundle(label, files, failure=failure)
         elif sum(len(data) for files in held.values() for data in files.values()) > MOST_HELD:
             raise DoctorError("unreadable", f"can't read {path}: the files of one session lie too far apart in it; unpack it", path)
-
-
-def _list_members(path: str) -> Iterator[TarInfo]:
-    for member, _ in _list_opened(path):
-        yield member
 
 
 def _list_opened(path: str) -> Iterator[tuple[TarInfo, TarFile]]:

@@ -21,10 +21,9 @@ TRIES = 4
 
 
 class Copy:
-    """A copy and where it came from. `identity` tells whether the original is still the same."""
+    """A copy of a database. `identity` tells whether the original is still the same."""
 
-    def __init__(self, path: str) -> None:
-        self.original = path
+    def __init__(self) -> None:
         self.folder = tempfile.mkdtemp(prefix="amplifier-doctor-")
         self.path = os.path.join(self.folder, "copy.db")
         self.identity: tuple[object, ...] = ()
@@ -51,7 +50,7 @@ def copy_database(path: str) -> Copy:
 
     Raises DoctorError: it can't be read, there is no room for the copy, or it is written to all the time.
     """
-    copy = Copy(path)
+    copy = Copy()
     try:
         for _ in range(TRIES):
             before = identify_database(path)

@@ -53,13 +53,6 @@ def judge_line(raw: bytes, line: int, is_last: bool) -> JudgedLine:
     return _judge_text(text, body, line, is_last)
 
 
-def _parse_or_nothing(body: bytes) -> tuple[Any, ...]:
-    try:
-        return (json.loads(body.decode("utf-8")),)
-    except (ValueError, RecursionError):
-        return ()
-
-
 def _judge_nul(body: bytes, line: int) -> JudgedLine:
     """A run of NUL bytes is what a power cut leaves of blocks that were allocated but never written. Records may stand between runs."""
     count = body.count(0)

@@ -15,7 +15,7 @@ import orjson
 from doctor.model import Sibling
 from doctor.resuming import SUB_SESSION, find_obstacle
 from doctor.sources.metadata import read_metadata
-from doctor.sources.surroundings import SESSIONS, Surroundings
+from doctor.sources.surroundings import SESSIONS, Surroundings, list_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def list_places(folder: str, session_id: str) -> list[str]:
     places = [beside] if os.path.isdir(beside) else []
     if is_in_store(folder):
         root = os.path.dirname(os.path.dirname(os.path.dirname(folder)))
-        for project in sorted(_list_folder(root)):
+        for project in list_folder(root):
             place = os.path.join(root, project, SESSIONS, session_id)
             if place != beside and os.path.isdir(place):
                 places.append(place)
@@ -89,7 +89,7 @@ def find_events_elsewhere(folder: str, around: Surroundings) -> str | None:
 def list_children(folder: str, session_id: str) -> list[str]:
     """Folders of the sub-sessions that a session delegated to, by id; not those of its sub-sessions."""
     store = os.path.dirname(folder)
-    names = [name for name in sorted(_list_folder(store)) if name != session_id and re.match(SUB_SESSION, name)]
+    names = [name for name in list_folder(store) if name != session_id and re.match(SUB_SESSION, name)]
     return [os.path.join(store, name) for name in names if _is_child(os.path.join(store, name), name, session_id)]
 
 
@@ -144,11 +144,4 @@ def _has_sub_sessions(folder: str) -> bool:
     if is_in_store(folder):
         return True
     own = os.path.basename(folder)
-    return any(name != own and re.match(SUB_SESSION, name) for name in _list_folder(os.path.dirname(folder)))
-
-
-def _list_folder(path: str) -> list[str]:
-    try:
-        return os.listdir(path)
-    except OSError:
-        return []
+    return any(name != own and re.match(SUB_SESSION, name) for name in list_folder(os.path.dirname(folder)))

@@ -67,7 +67,7 @@ class Surroundings:
         found = self._workspaces.get(state_home)
         if found is None:
             version = os.path.join(state_home, "v1")
-            found = self._workspaces[state_home] = tuple(os.path.join(version, name) for name in _list_folder(version))
+            found = self._workspaces[state_home] = tuple(os.path.join(version, name) for name in list_folder(version))
         return found
 
     def find_writers(self) -> dict[str, int]:
@@ -92,8 +92,8 @@ class Surroundings:
 
 def _index_store(store: str) -> dict[str, tuple[str, ...]] | None:
     index: dict[str, tuple[str, ...]] = {}
-    for project in _list_folder(store):
-        for name in _list_folder(os.path.join(store, project, SESSIONS)):
+    for project in list_folder(store):
+        for name in list_folder(os.path.join(store, project, SESSIONS)):
             index[name] = (*index.get(name, ()), project)
         if len(index) > MOST_SESSIONS:
             return None
@@ -109,7 +109,8 @@ def _resolve(path: str) -> str:
     return os.path.realpath(path) if is_link else path
 
 
-def _list_folder(path: str) -> list[str]:
+def list_folder(path: str) -> list[str]:
+    """What lies in a folder, sorted; nothing where it can't be listed."""
     try:
         return sorted(os.listdir(path))
     except OSError:

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from doctor.errors import DoctorError
 from doctor.sources.metadata import METADATA
 from doctor.sources.naming import COMPRESSED, is_archive, split_member
-from doctor.sources.siblings import EVENTS, NAME, TRANSCRIPT, find_events, list_places
+from doctor.sources.siblings import EVENTS, NAME, TRANSCRIPT, find_events, is_in_store, list_places
 from doctor.sources.stores import DATABASES, find_places, find_session, holds_sessions, read_head
-from doctor.sources.surroundings import SESSIONS
 
 ROWS = (".jsonl", ".json")
 PATTERN = "*?["
@@ -158,7 +157,7 @@ def _expand(path: str, session: str = "") -> list[str]:
 
 def _find_saved(folder: str) -> str | None:
     """The transcript of a session whose events lie in the folder of another project."""
-    places = list_places(folder, os.path.basename(folder)) if os.path.basename(os.path.dirname(folder)) == SESSIONS else []
+    places = list_places(folder, os.path.basename(folder)) if is_in_store(folder) else []
     paths = (os.path.join(place, TRANSCRIPT) for place in places)
     return next((path for path in paths if os.path.isfile(path)), None)
 

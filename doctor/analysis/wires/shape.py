@@ -13,7 +13,7 @@ from doctor.refusals import ANTHROPIC, CONVERSE, ERROR, GEMINI, OPENAI_CHAT, OPE
 
 __all__ = [
     "ANTHROPIC", "ARGUMENTS_NOT_JSON", "ARGUMENTS_NOT_OBJECT", "BLANK", "CALL", "CONVERSE", "EMPTY", "EMPTY_LIST", "EMPTY_SIGNATURE",
-    "ENDS_BLANK", "ERROR", "FAILED", "FOLLOWING", "GEMINI", "NO_SIGNATURE", "NULL_SIGNATURE", "OPENAI_CHAT", "OPENAI_RESPONSES", "OTHER",
+    "ENDS_BLANK", "ERROR", "FAILED", "GEMINI", "NO_SIGNATURE", "NULL_SIGNATURE", "OPENAI_CHAT", "OPENAI_RESPONSES", "OTHER",
     "REDACTED", "RESULT", "SERVER_CALL", "SERVER_RESULT", "TEXT", "THINKING", "UNKNOWN_TYPE", "WARNING", "WIRES", "Block", "History",
     "Sent", "Settings", "Turn", "Violation", "merge_turns", "order_violations",
 ]  # fmt: skip
@@ -47,9 +47,6 @@ EMPTY_LIST = 512
 """Of a message: its content is an empty list."""
 UNKNOWN_TYPE = 1024
 """A block whose type the API is known not to have; `name` holds the type."""
-
-FOLLOWING = "the next user message"
-"""Role of nothing that is stored: contracts take it that one user text follows, unless the history is judged as a request."""
 
 
 class Block(Record):

@@ -16,10 +16,8 @@ def run_show(wish: Wish, format: str) -> int:
     from doctor.api.configuring import settle_settings
     from doctor.cli.streams import print_text, say_error
     from doctor.output.settings import write_settings
-    from doctor.settings.model import Settings
 
-    found = find_wanted(wish)
-    settings = settle_settings(found) if found is not None else Settings()
+    settings = settle_settings(find_wanted(wish))
     text = write_settings(settings, load_rules(), format)
     for key in settings.idle:
         say_error(f"{settings.name_key(key)}: no rule that is in force")

@@ -6,7 +6,8 @@ says how many there are besides. Everything that is printed starts with a workfl
 
 from __future__ import annotations
 
-from doctor.findings import Confidence, Diagnostic, Failure, FileReport, Safety, Severity
+from doctor.findings import Confidence, Diagnostic, Failure, FileReport, Severity
+from doctor.output.headline import SAFETY_WORDS
 from doctor.output.places import relate_path
 from doctor.output.reporters import Reporter
 from doctor.output.reporters.concise import write_finding
@@ -62,7 +63,7 @@ class GitHub(Reporter):
         if found.why:
             lines.append(f"why: {neutralise(found.why)}")
         if found.fix is not None:
-            kind = {Safety.SAFE: "safe", Safety.UNSAFE: "unsafe (--unsafe)", Safety.MANUAL: "shown only"}[found.fix.safety]
+            kind = SAFETY_WORDS[found.fix.safety]
             lines.append(f"fix, {kind}: {neutralise(found.fix.title)}")
         return Annotation(path, found.line, f"{found.code} {found.name}", "\n".join(lines))
 

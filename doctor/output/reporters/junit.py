@@ -16,7 +16,7 @@ from doctor.output.reporters import Reporter
 from doctor.output.reporters.concise import write_finding
 from doctor.output.spool import Spool
 from doctor.output.summary import Totals
-from doctor.output.text import neutralise
+from doctor.output.text import neutralise, speaks_utf8
 from doctor.output.verdict import describe_verdict
 
 LINE_END = "\n"
@@ -70,7 +70,7 @@ class JUnit(Reporter):
 
     def _encode(self, text: str) -> str:
         """The declaration says UTF-8, of which ASCII is a part: a stream that takes less gets references."""
-        if (getattr(self.stream, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8":
+        if speaks_utf8(self.stream):
             return text
         return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
 

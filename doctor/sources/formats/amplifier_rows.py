@@ -229,11 +229,11 @@ def _describe(error: Any, row: dict[str, Any], line: int) -> ShapeProblem:
     """One schema error in words."""
     path = list(error.absolute_path)
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
-    kind = _classify(error, path, row)
+    kind = _classify(path)
     if error.validator == "required":
         missing = next(name for name in error.validator_value if not isinstance(error.instance, dict) or name not in error.instance)
         message = f"{where or 'the row'} has no {missing!r}"
-        return ShapeProblem(line, _classify_missing(kind, path, missing, error.instance), message, where)
+        return ShapeProblem(line, _classify_missing(kind, path, missing), message, where)
     if error.validator == "anyOf":
         return ShapeProblem(line, "call", f"{where} has no {'name' if 'tool_calls' in path else 'tool_call_id'}", where)
     subject = where or "the row"
@@ -246,7 +246,7 @@ def _describe(error: Any, row: dict[str, Any], line: int) -> ShapeProblem:
     return ShapeProblem(line, kind, f"{subject} is {_name_type(error.instance)}, not {expected}", where)
 
 
-def _classify(error: Any, path: list[Any], row: dict[str, Any]) -> str:
+def _classify(path: list[Any]) -> str:
     top = path[0] if path else ""
     if top == "role":
         return "role"
@@ -259,7 +259,7 @@ def _classify(error: Any, path: list[Any], row: dict[str, Any]) -> str:
     return "content"
 
 
-def _classify_missing(kind: str, path: list[Any], missing: str, instance: Any) -> str:
+def _classify_missing(kind: str, path: list[Any], missing: str) -> str:
     if not path:
         return {"role": "role", "tool_call_id": "call"}.get(missing, "content")
     return "call" if (missing in ("id", "name") and kind == "content") or kind == "call" else kind

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from doctor.eventlog import Execution, Overlap, TurnRecord
 from doctor.model import Transcript
-from doctor.notes import FAILED, write_clock, write_time
+from doctor.notes import FAILED, name_noted_row, write_clock, write_time
 from doctor.records import Record
 from doctor.sources.formats.chat_rows import read_text
 
@@ -32,10 +32,7 @@ def read_message(transcript: Transcript, index: int | None) -> str:
 
 
 def name_row(transcript: Transcript, index: int) -> str:
-    """`row 4 (m4, 07:00:09.700)`"""
-    note = transcript.notes.rows[index]
-    known = [part for part in (note.id, write_clock(note.time) if note.time is not None else "") if part]
-    return f"row {transcript.messages[index].line + 1}" + (f" ({', '.join(known)})" if known else "")
+    return name_noted_row(transcript.messages[index].line, transcript.notes.rows[index])
 
 
 def list_outputs(transcript: Transcript) -> dict[str, list[int]]:

@@ -73,11 +73,11 @@ def _read_rows(log: EventLog) -> list[tuple[int, dict[str, Any]]]:
 
 
 def _fill(log: EventLog, transcript: Transcript, rows: list[tuple[int, dict[str, Any]]]) -> None:
-    spans = _list_spans(transcript, rows)
+    ids = index_ids(transcript)
+    spans = _list_spans(transcript, rows, ids)
     restarts = sorted(
         (time, line) for line, row in rows if find_turn_event(row) == "process" and (time := read_row_time(row)[0]) is not None
     )
-    ids = index_ids(transcript)
     log.moments = tuple(Moment(line, write_time(time), "process:start") for time, line in restarts)
     described = {span.start_line: _describe(span, transcript, log, ids) for span in spans}
     log.turns = tuple(span.record for span in spans)
@@ -96,9 +96,9 @@ def _fill(log: EventLog, transcript: Transcript, rows: list[tuple[int, dict[str,
     log.last_time = write_time(max(times)) if times else ""
 
 
-def _list_spans(transcript: Transcript, rows: list[tuple[int, dict[str, Any]]]) -> list[Span]:
+def _list_spans(transcript: Transcript, rows: list[tuple[int, dict[str, Any]]], ids: dict[str, list[int]]) -> list[Span]:
     """Turns in the order in which they start. A turn id that starts again is a turn of its own."""
-    outputs, ids = list_outputs(transcript), index_ids(transcript)
+    outputs = list_outputs(transcript)
     starts: dict[str, tuple[int, dict[str, Any]]] = {}
     pairs: list[tuple[str, tuple[int, dict[str, Any]] | None, tuple[int, dict[str, Any]] | None]] = []
     for line, row in rows:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "request"
-LISTS = ("messages", "contents", "input")
 _CONVERSE_BLOCKS = frozenset(
     ("text", "toolUse", "toolResult", "image", "document", "video", "reasoningContent", "cachePoint", "guardContent")
 )

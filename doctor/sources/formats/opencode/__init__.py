@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from doctor.forms import Form, StoreProblem
-from doctor.model import BROKEN_SHAPE, LineProblem, Message, Source, Transcript
+from doctor.model import BROKEN_SHAPE, LineProblem, Source, Transcript
 from doctor.sources.formats.opencode.contents import Contents, read_value
 from doctor.sources.formats.opencode.document import Record, read_document
 from doctor.sources.formats.opencode.entries import read_entry
@@ -21,8 +21,6 @@ from doctor.sources.formats.opencode.stored import StoreSource
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-__all__ = ["NAME", "Contents", "describe_session", "read_transcript"]
 
 NAME = "opencode"
 
@@ -130,7 +128,7 @@ def _build_sent(contents: Contents, transcript: Transcript) -> Transcript:
     sent.starts = transcript.starts
     sent.form = transcript.form._replace(read_row=partial(_read_sent_row, contents)) if transcript.form is not None else None
     sent.messages = list_sent(transcript.messages, contents.entries, contents.document.generation)
-    sent.unusual = [index for index, message in enumerate(sent.messages) if _is_unusual(message)]
+    sent.unusual = [index for index, message in enumerate(sent.messages) if message.flags]
     return sent
 
 
@@ -140,7 +138,3 @@ def _read_sent_row(contents: Contents, transcript: Transcript, line: int) -> Any
     if not isinstance(row, dict) or not isinstance(row["content"], list):
         return row
     return row | {"content": [block for block in row["content"] if block["type"] != "text" or block["text"]]}
-
-
-def _is_unusual(message: Message) -> bool:
-    return bool(message.flags)

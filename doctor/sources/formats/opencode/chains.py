@@ -27,7 +27,8 @@ def find_problems(contents: Contents) -> list[StoreProblem]:
     """All problems that the entries show, in the order of their lines."""
     entries, generation = contents.entries, contents.document.generation
     info = contents.document.info
-    found = [*_find_foreign(entries, get_text(info, "id")), *_find_repeated(entries), *_find_empty(entries, generation)]
+    found = [*_find_foreign(entries, get_text(info, "id")), *_find_repeated(entries)]
+    found += _find_empty(entries) if generation == 1 else ()
     found += _find_compactions(entries, generation)
     if generation == 1:
         disordered = [*find_id_problems(entries, info)]
@@ -86,20 +87,20 @@ def _find_repeated(entries: Sequence[Entry]) -> Iterator[StoreProblem]:
         seen.setdefault(entry.id, entry.line)
 
 
-def _find_empty(entries: Sequence[Entry], generation: int) -> Iterator[StoreProblem]:
-    """Assistant messages that hold nothing to send. What the client leaves out for sure is not worth a word."""
+def _find_empty(entries: Sequence[Entry]) -> Iterator[StoreProblem]:
+    """Assistant messages of V1 that hold nothing to send. What the client leaves out for sure is not worth a word."""
     for entry in entries:
         if not entry.is_assistant or entry.tools or not (entry.completed or entry.error):
             continue
         said = [part for part in entry.parts if part not in AGENT_PARTS and part != "reasoning"]
         blank = bool(said) and all(part == "empty-text" for part in said)
-        if generation == 1 and entry.is_aborted and (blank or (not said and any(part in ("patch", "step-finish") for part in entry.parts))):
+        if entry.is_aborted and (blank or (not said and any(part in ("patch", "step-finish") for part in entry.parts))):
             text = f"{entry.id} was aborted before it said anything, and holds {', '.join(entry.parts)}: some versions send it empty"
             yield StoreProblem(EMPTY, entry.line, text, is_doubtful=True)
-        elif generation == 1 and entry.finish and not entry.error and (blank or not said) and (held := _name_unsent(entry)):
+        elif entry.finish and not entry.error and (blank or not said) and (held := _name_unsent(entry)):
             text = f"{entry.id} ended ({entry.finish}) without a word, and holds {held}: some versions send it empty"
             yield StoreProblem(EMPTY, entry.line, text, is_doubtful=True)
-        elif generation == 1 and not entry.parts and not entry.error and entry.finish:
+        elif not entry.parts and not entry.error and entry.finish:
             text = f"{entry.id} ended ({entry.finish}) without a single part: the client leaves it out of the conversation"
             yield StoreProblem(EMPTY, entry.line, text, is_note=True)
 

@@ -12,7 +12,7 @@ import sqlite3
 from contextlib import closing, suppress
 
 from doctor.errors import DoctorError
-from doctor.sources.copies import Copy, copy_database, identify_database
+from doctor.sources.copies import LOG, Copy, copy_database, identify_database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _let_go(database: Database) -> None:
 
 
 def require_content(path: str, copy: str) -> None:
-    if os.path.getsize(copy) == 0 and not (os.path.exists(copy + "-wal") and os.path.getsize(copy + "-wal")):
+    if os.path.getsize(copy) == 0 and not (os.path.exists(copy + LOG) and os.path.getsize(copy + LOG)):
         message = f"{path} is empty (0 bytes): it holds no session. Look for them in another opencode*.db beside it, or in a backup"
         raise DoctorError("unreadable", message, path)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from doctor.placeholders import MARK
+from doctor.placeholders import find_maker
 from doctor.records import Record
 from doctor.sources.formats.opencode.values import get_list, get_object, get_text, get_time
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 OPEN = ("pending", "running", "streaming")
 LONGEST_PROMPT = 2_000
+COPIED = 1_000
+"""A message that is older than its session by more than this many milliseconds was copied into it by a fork."""
 SWEPT = ("Tool execution aborted", "Tool execution interrupted")
 """How both generations word an open call that was ended without its tool: by an abort, or by a sweep behind a crash."""
 
@@ -70,6 +72,11 @@ class Entry(Record):
     @property
     def is_assistant(self) -> bool:
         return self.kind in ("assistant", "summary")
+
+    @property
+    def last_time(self) -> int:
+        """The last time that it bears anywhere; 0 for none."""
+        return max([self.created, self.completed, self.last, *(max(tool.ran, tool.ended) for tool in self.tools)])
 
     @property
     def is_aborted(self) -> bool:
@@ -140,9 +147,7 @@ def _guess_finish(time: dict[str, Any], kinds: tuple[str, ...], tools: tuple[Too
 
 def _read_first_tool(part: dict[str, Any], place: int) -> Tool:
     state = get_object(part, "state")
-    time, metadata = get_object(state, "time"), get_object(state, "metadata")
-    swept = get_text(state, "status") == "error" and (get_text(state, "error").startswith(SWEPT) or metadata.get("interrupted") is True)
-    maker = _find_maker(metadata)
+    time, maker = get_object(state, "time"), find_maker(None, get_object(state, "metadata"))
     return Tool(
         get_text(part, "callID"),
         get_text(part, "tool"),
@@ -151,7 +156,7 @@ def _read_first_tool(part: dict[str, Any], place: int) -> Tool:
         get_time(time, "end"),
         place,
         get_object(part, "metadata").get("providerExecuted") is True,
-        swept or bool(maker),
+        bool(maker) or is_swept_state(state),
         maker,
     )
 
@@ -187,9 +192,7 @@ def _read_second(value: Any, line: int) -> Entry:
 
 def _read_second_tool(part: dict[str, Any], place: int) -> Tool:
     state, time = get_object(part, "state"), get_object(part, "time")
-    error = get_object(state, "error")
-    swept = bool(error) and (get_text(error, "type") == "aborted" or get_text(error, "message").startswith(SWEPT))
-    maker = _find_maker(get_object(state, "metadata"))
+    maker = find_maker(None, get_object(state, "metadata"))
     return Tool(
         get_text(part, "id"),
         get_text(part, "name"),
@@ -198,11 +201,18 @@ def _read_second_tool(part: dict[str, Any], place: int) -> Tool:
         get_time(time, "completed"),
         place,
         part.get("executed") is True,
-        swept or bool(maker),
+        bool(maker) or is_swept_error(get_object(state, "error")),
         maker,
     )
 
 
-def _find_maker(metadata: dict[str, Any]) -> str:
-    mark = metadata.get(MARK)
-    return "doctor" if isinstance(mark, dict) and mark.get("from") == "placeholder" else ""
+def is_swept_state(state: dict[str, Any]) -> bool:
+    """Whether a call of V1 was ended in its tool's stead."""
+    return get_text(state, "status") == "error" and (
+        get_text(state, "error").startswith(SWEPT) or get_object(state, "metadata").get("interrupted") is True
+    )
+
+
+def is_swept_error(error: dict[str, Any]) -> bool:
+    """The same of the error of a call of V2."""
+    return get_text(error, "type") == "aborted" or get_text(error, "message").startswith(SWEPT)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from doctor.errors import DoctorError
 from doctor.model import LineProblem
 from doctor.records import Record
-from doctor.sources.formats.opencode.stored import FOREIGN, ORPHANS, Belongings, Flaw, StoreSource, spell, write_out
+from doctor.sources.formats.opencode.stored import FOREIGN, ORPHANS, Belongings, Flaw, StoreSource, join_message, spell, write_out
 from doctor.sources.formats.opencode.values import get_object, get_text, get_time
 from doctor.sources.source import explain_os_error
 
@@ -77,8 +77,8 @@ def load_session(storage: str, session_id: str) -> StoreSource:
         parts = [*_spell_parts(storage, session_id, message_id, len(texts), damage)]
         head = spell(data, f"message {message_id}", len(texts), damage, id=message_id, sessionID=session_id)
         if head is not None:
-            texts.append('{"info":' + head + ',"parts":[' + ",".join(parts) + "]}")
-    return StoreSource(write_out(info, texts), Belongings(storage, "files", (), tuple(flaws), tuple(damage)))
+            texts.append(join_message(head, parts))
+    return StoreSource(write_out(info, texts), Belongings((), tuple(flaws), tuple(damage)))
 
 
 def _list_messages(storage: str, session_id: str) -> Iterator[tuple[int, str, str]]:
@@ -96,7 +96,7 @@ def _list_messages(storage: str, session_id: str) -> Iterator[tuple[int, str, st
 
 def _spell_parts(storage: str, session_id: str, message_id: str, row: int, damage: list[LineProblem]) -> Iterator[str]:
     folder = os.path.join(storage, "part", message_id)
-    for name in sorted(_list_names(folder)):
+    for name in _list_names(folder):
         if name.endswith(SUFFIX):
             part_id = name.removesuffix(SUFFIX)
             data = _read(os.path.join(folder, name))

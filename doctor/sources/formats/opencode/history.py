@@ -18,12 +18,12 @@ from doctor.sources.formats.opencode.overlaps import (
     names,
     tabulate,
 )
-from doctor.sources.formats.opencode.signs import END, FAIL, RAN, Sign, StoredEvent, covers, read_events, read_times
+from doctor.sources.formats.opencode.signs import BEGIN, END, FAIL, RAN, RESULT, Sign, StoredEvent, covers, read_events, read_times
 from doctor.sources.formats.opencode.values import write_time
 
 LACKING = re.compile("no tool output|without|missing|not found|must be followed|did not have", re.IGNORECASE)
 """Words of all providers for a call without its result."""
-KINDS = ("begin", RAN, "result", END, FAIL)
+KINDS = (BEGIN, RAN, RESULT, END, FAIL)
 
 
 def build_history(
@@ -44,13 +44,9 @@ def build_history(
         log.line_count = len(moments)
         log.rows = tuple(sign.line for sign in moments)
         log.last_time = ""
-    log.last_time = log.last_time or write_time(max((_find_last(entry) for entry in entries), default=0))
+    log.last_time = log.last_time or write_time(max((entry.last_time for entry in entries), default=0))
     _fill(log, story)
     return log
-
-
-def _find_last(entry: Entry) -> int:
-    return max([entry.created, entry.completed, entry.last, *(max(tool.ran, tool.ended) for tool in entry.tools)])
 
 
 def _fill(log: EventLog, story: Story) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from doctor.forms import StoreProblem
-from doctor.sources.formats.opencode.entries import Entry
+from doctor.sources.formats.opencode.entries import COPIED, Entry
 from doctor.sources.formats.opencode.values import get_object, get_time, write_time
 
 TYPE_CHECKING = False
@@ -22,7 +22,6 @@ SILENCED = "has no reply"
 SPAN = 1 << 36
 TOLERATED = 2_000
 """A message is stored a moment after its id was made, on a slow machine two seconds later."""
-COPIED = 1_000
 _SHORT = re.compile(r"[a-z]+_([0-9a-f]{12})[0-9A-Za-z]{14}\Z")
 
 

@@ -82,7 +82,7 @@ def end_call(contents: Contents, transcript: Transcript, place: int, tool: Tool)
     entry, record = contents.entries[place], contents.document.records[place]
     generation = contents.document.generation
     text = transcript.source.read(record.start, record.stop - record.start).decode("utf-8", "surrogateescape")
-    moment = max([entry.created, entry.completed, entry.last, *(max(one.ran, one.ended) for one in entry.tools)])
+    moment = entry.last_time
     try:
         spans = _find_spans(text, tool, generation)
         value = json.loads(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from doctor.model import LineProblem
 from doctor.records import Record
 from doctor.sources.formats.opencode.database import Database
-from doctor.sources.formats.opencode.stored import FOREIGN, ORPHANS, Flaw, spell
+from doctor.sources.formats.opencode.stored import FOREIGN, ORPHANS, Flaw, join_message, spell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ def read_first(database: Database, session_id: str) -> Messages:
     order = "time_created, id" if "time_created" in database.columns["message"] else "id"
     rows = database.ask(f"SELECT id, data FROM message WHERE session_id = ? ORDER BY {order}", session_id)
     parts: dict[str, list[tuple[str, Any, str]]] = {}
-    owner = "session_id" if "session_id" in database.columns.get("part", ()) else "''"
+    owner = "session_id" if "session_id" in database.columns["part"] else "''"
     own_messages = "SELECT id FROM message WHERE session_id = ?"
     query = f"SELECT id, message_id, data, {owner} AS owner FROM part WHERE message_id IN ({own_messages}) ORDER BY id"
-    for row in database.ask(query, session_id) if "part" in database.columns else ():
+    for row in database.ask(query, session_id):
         parts.setdefault(str(row["message_id"]), []).append((str(row["id"]), row["data"], str(row["owner"])))
     texts: list[str] = []
     flaws: list[Flaw] = []
@@ -44,13 +44,13 @@ def read_first(database: Database, session_id: str) -> Messages:
             own += [text] if text is not None else []
         head = spell(row["data"], f"message {message_id}", len(texts), damage, id=message_id, sessionID=session_id)
         if head is not None:
-            texts.append('{"info":' + head + ',"parts":[' + ",".join(own) + "]}")
+            texts.append(join_message(head, own))
     flaws += _find_orphans(database, session_id, owner)
     return Messages(tuple(texts), tuple(flaws), tuple(damage))
 
 
 def _find_orphans(database: Database, session_id: str, owner: str) -> list[Flaw]:
-    if "part" not in database.columns or owner == "''":
+    if owner == "''":
         return []
     rows = database.ask("SELECT id, message_id FROM part WHERE session_id = ? AND message_id NOT IN (SELECT id FROM message)", session_id)
     if not rows:

@@ -12,15 +12,12 @@ from itertools import pairwise
 
 from doctor.eventlog import Execution, Overlap, ToolRun
 from doctor.records import Record
-from doctor.sources.formats.opencode.entries import Entry, Tool
+from doctor.sources.formats.opencode.entries import COPIED, Entry, Tool
 from doctor.sources.formats.opencode.signs import BEGIN, END, FAIL, LIFE, RAN, RESULT, Sign
 from doctor.sources.formats.opencode.values import write_clock, write_time
 
-LONGEST_PROMPT = 2_000
 SHORTEST_ID = 4
 """A shorter id may stand in an error text by chance."""
-COPIED = 1_000
-"""A message that is older than its session by more than this many milliseconds was copied into it by a fork."""
 
 
 class Story(Record):
@@ -133,7 +130,7 @@ def _build_part(story: Story, table: Table, members: Sequence[int]) -> Part:
         Execution(
             start_line=begin.line,
             start_time=write_time(first.created or begin.time),
-            prompt=_find_prompt(entries, members[0])[:LONGEST_PROMPT],
+            prompt=_find_prompt(entries, members[0]),
             # Without a key no rule looks for the prompt among the rows: here the store itself says what answers what.
             text_key=0,
             end_line=end.line if end is not None else -1,

@@ -26,7 +26,6 @@ class SessionRow(Record):
     """One session as the list of a database shows it. Times in milliseconds."""
 
     id: str
-    title: str
     directory: str
     updated: int
 
@@ -35,10 +34,10 @@ def list_sessions(database: Database) -> list[SessionRow]:
     """All sessions, by id. The names of their columns are those that this version has."""
     table = find_table(database)
     columns = database.columns[table]
-    wanted = [column if column in columns else "''" for column in ("title", "directory")]
+    directory = "directory" if "directory" in columns else "''"
     updated = "time_updated" if "time_updated" in columns else "0"
-    rows = database.ask(f"SELECT id, {wanted[0]}, {wanted[1]}, {updated} FROM {table} ORDER BY id")
-    return [SessionRow(str(row[0]), str(row[1] or ""), str(row[2] or ""), row[3] if isinstance(row[3], int) else 0) for row in rows]
+    rows = database.ask(f"SELECT id, {directory}, {updated} FROM {table} ORDER BY id")
+    return [SessionRow(str(row[0]), str(row[1] or ""), row[2] if isinstance(row[2], int) else 0) for row in rows]
 
 
 def find_table(database: Database) -> str:
@@ -54,9 +53,9 @@ def load_session(database: Database, session_id: str) -> StoreSource:
     generation = find_generation(database, session_id)
     info = build_info(session, generation)
     messages = read_first(database, session_id) if generation == 1 else read_second(database, session_id)
-    flaws = [*messages.flaws, *_find_flaws(database, session)]
-    events = read_events(database, session_id)
-    belongings = Belongings(database.path, "database", tuple(events), tuple(flaws), messages.damage)
+    events = tuple(read_events(database, session_id))
+    flaws = (*messages.flaws, *_find_flaws(database, session), *_find_discarded(events))
+    belongings = Belongings(events, flaws, messages.damage)
     return StoreSource(write_out(info, messages.texts), belongings)
 
 
@@ -101,12 +100,12 @@ def read_events(database: Database, session_id: str) -> Iterator[StoredEvent]:
     if not database.has("event", "aggregate_id", "seq", "type", "data"):
         return
     moment = next((column for column in ("created", "time_created") if column in database.columns["event"]), "0")
-    query = f"SELECT seq, type, data, {moment} AS moment FROM event WHERE aggregate_id = ? ORDER BY seq"
+    query = f"SELECT type, data, {moment} AS moment FROM event WHERE aggregate_id = ? ORDER BY seq"
     for line, row in enumerate(database.ask(query, session_id)):
         data = _parse(row["data"])
         time = row["moment"] if isinstance(row["moment"], int) else 0
         time = time or _find_time(data)
-        yield StoredEvent(line, row["seq"], str(row["type"]), time, data)
+        yield StoredEvent(line, str(row["type"]), time, data)
 
 
 def _find_time(data: Any) -> int:
@@ -117,7 +116,7 @@ def _find_time(data: Any) -> int:
     return get_time(data, "time") or get_time(times, "completed") or get_time(times, "created")
 
 
-def _find_flaws(database: Database, session: dict[str, Any]) -> Iterable[Flaw]:
+def _find_flaws(database: Database, session: dict[str, Any]) -> Iterator[Flaw]:
     """What is wrong around a session: the file, its project, and a claim on it."""
     if database.complaint:
         yield Flaw("damaged-database", None, f"SQLite's own check of this database fails: {database.complaint}")
@@ -143,13 +142,12 @@ def _find_flaws(database: Database, session: dict[str, Any]) -> Iterable[Flaw]:
             f"an execution of this session is claimed since {write_time(claim)}; by whom is not recorded, and a claim outlives its process"
         )
         yield Flaw("claimed-session", None, said, is_note=True)
-    yield from _find_discarded(database, str(session["id"]))
 
 
-def _find_discarded(database: Database, session_id: str) -> Iterable[Flaw]:
+def _find_discarded(events: Iterable[StoredEvent]) -> Iterator[Flaw]:
     """Calls with two ends in the event order: the row holds the first, the second one is lost to it."""
     ends: dict[str, list[str]] = {}
-    for event in read_events(database, session_id):
+    for event in events:
         name = event.type.rpartition(".")[0]
         if name in ("session.tool.success", "session.tool.failed") and isinstance(event.data, dict):
             ends.setdefault(str(event.data.get("callID", "")), []).append(name)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from doctor.records import Record
-from doctor.sources.formats.opencode.entries import SWEPT, Entry
+from doctor.sources.formats.opencode.entries import Entry, is_swept_error, is_swept_state
 from doctor.sources.formats.opencode.values import get_object, get_text, get_time
 
 TYPE_CHECKING = False
@@ -37,7 +37,6 @@ class StoredEvent(Record):
     """One row of the event table. `line` counts the events of its session from 0; `time` is 0 where the table keeps none."""
 
     line: int
-    seq: int
     type: str
     time: int
     data: Any
@@ -119,9 +118,7 @@ def _tell(event: StoredEvent) -> list[tuple[str, str, str]]:
         "session.step.ended": END,
         "session.step.failed": FAIL,
     }.get(name)
-    error = get_object(data, "error")
-    swept = get_text(error, "type") == "aborted" or get_text(error, "message").startswith(SWEPT)
-    if kind is None or swept or data.get("executed") is True:
+    if kind is None or is_swept_error(get_object(data, "error")) or data.get("executed") is True:
         return []
     return [(kind, get_text(data, "assistantMessageID"), get_text(data, "callID"))]
 
@@ -143,8 +140,7 @@ def _tell_part(part: dict[str, Any]) -> list[tuple[str, str, str]]:
     if get_text(part, "type") != "tool":
         return []
     state = get_object(part, "state")
-    status = get_text(state, "status")
-    if status == "error" and (get_text(state, "error").startswith(SWEPT) or get_object(state, "metadata").get("interrupted") is True):
+    if is_swept_state(state):
         return []
-    kind = {"running": RAN, "completed": RESULT, "error": RESULT}.get(status)
+    kind = {"running": RAN, "completed": RESULT, "error": RESULT}.get(get_text(state, "status"))
     return [(kind, get_text(part, "messageID"), get_text(part, "callID"))] if kind else []

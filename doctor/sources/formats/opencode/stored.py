@@ -31,10 +31,8 @@ class Flaw(Record):
 
 
 class Belongings(Record):
-    """What a store knows of a session beside its messages. `store` is its path, `kind` "database" or "files"."""
+    """What a store knows of a session beside its messages."""
 
-    store: str
-    kind: str
     events: tuple[StoredEvent, ...] = ()
     flaws: tuple[Flaw, ...] = ()
     damage: tuple[LineProblem, ...] = ()
@@ -55,6 +53,11 @@ def write_out(info: dict[str, Any], messages: Iterable[str]) -> bytes:
     """The document, one message a line. `messages` are JSON texts, which keep the spelling that the store has."""
     head = '{"info":' + json.dumps(info, ensure_ascii=False, separators=(",", ":")) + ',"messages":['
     return (head + ",\n".join(messages) + "]}\n").encode("utf-8", "surrogateescape")
+
+
+def join_message(head: str, parts: Iterable[str]) -> str:
+    """An entry of V1's exports: a message with its parts."""
+    return '{"info":' + head + ',"parts":[' + ",".join(parts) + "]}"
 
 
 def graft(text: str, **added: str) -> str:
