@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,12 @@ def test_explain() -> None:
 )
 def test_where_the_client_keeps_its_locks(environment: dict[str, str], place: str | None) -> None:
     assert locate_session_state(environment) == place
+
+
+def test_the_functions_say_what_they_take_and_nothing_of_the_environment() -> None:
+    for function, some in ((doctor.check, {"paths", "select", "events", "wires"}), (doctor.fix, {"path", "dry_run", "unsafe", "output"})):
+        signature = inspect.signature(function)
+        assert some <= set(signature.parameters)
+        assert "PATH" not in str(signature) and "`select`" in (doctor.check.__doc__ or "") and "`dry_run`" in (doctor.fix.__doc__ or "")
+    with pytest.raises(TypeError, match="dryrun"):
+        doctor.fix("x", dryrun=False)

@@ -96,6 +96,8 @@ def _fill(empty: SurveyRow, session: Session, diagnosis: Diagnosis) -> SurveyRow
     verdict = judge(session, found)
     counts = [sum(1 for item in found if item.severity is severity) for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO)]
     return empty._replace(
+        # A session in a database has no file: what it would be as an export counts.
+        size=empty.size or session.transcript.source.size,
         turns=sum(1 for message in session.transcript.messages if message[2] == "prompt"),
         verdict=verdict,
         liveness=session.liveness.reason if session.liveness.is_live else "",

@@ -22,7 +22,9 @@ from doctor.sources.naming import is_archive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import ParamSpec
+
+    Parameters = ParamSpec("Parameters")
 
     from doctor.api.configuring import Course
     from doctor.api.remembering import Memory
@@ -33,9 +35,16 @@ HEAVY = ("doctor.sources.liveness", "doctor.sources.events", "doctor.analysis.wi
 """Modules that hardly any corpus does without, and that each worker would load for itself."""
 
 
-def check(paths: Target | Iterable[Target], *, debug: bool = False, **how: Any) -> Report:
-    """What is wrong with each transcript, and whether its session can be resumed. For the arguments see `check_each`."""
-    return collect(check_each(paths, debug=debug, **how))
+def make_whole(each: Callable[Parameters, Iterator[Outcome]], name: str, summary: str) -> Callable[Parameters, Report]:
+    """The function of the same parameters that returns all outcomes as one Report."""
+
+    def run(*arguments: Parameters.args, **named: Parameters.kwargs) -> Report:
+        return collect(each(*arguments, **named))
+
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = summary + (each.__doc__ or "").partition("\n")[2]
+    run.__wrapped__ = each  # type: ignore[attr-defined]
+    return run
 
 
 def collect(outcomes: Iterable[Outcome]) -> Report:
@@ -62,7 +71,7 @@ def check_each(
     children: bool = False,
     course: Course | None = None,
     now: float | None = None,
-    environment: Mapping[str, str] = os.environ,
+    environment: Mapping[str, str] | None = None,
     watch: Callable[[int, int], None] | None = None,
     debug: bool = False,
     spell: bool = False,
@@ -94,6 +103,8 @@ def check_each(
 
     Raises DoctorError: a selector matches no rule, a wire is unknown, or there is nothing to check.
     """
+    # No default of the signature: its help would print the environment.
+    environment = os.environ if environment is None else environment
     aim = Aim(check_wires(wires), model, host)
     tuning = course.tuning if course is not None else None
     order = Order(tuple(select), tuple(ignore), aim, how_to_read(events, as_request, now, environment), debug, spell, tuning)
@@ -131,6 +142,9 @@ def check_each(
         missing.append(Failure("", "usage", "there is nothing to check: the archives hold no session"))
     if missing:
         yield Outcome(None, tuple(missing))
+
+
+check = make_whole(check_each, "check", "What is wrong with each transcript, and whether its session can be resumed, as one Report.\n")
 
 
 def _is_archive(target: Target | None) -> bool:

@@ -10,7 +10,7 @@ from functools import partial
 from doctor.analysis.engine import report_session
 from doctor.analysis.registry import load_rules, select_rules
 from doctor.analysis.targets import check_wires
-from doctor.api.checking import Outcome, collect
+from doctor.api.checking import Outcome, make_whole
 from doctor.api.reading import (
     REQUEST,
     Aim,
@@ -25,7 +25,7 @@ from doctor.api.reading import (
     read_target,
 )
 from doctor.errors import DoctorError
-from doctor.findings import Failure, FileReport, FixReport, Report, Safety
+from doctor.findings import Failure, FileReport, FixReport, Safety
 from doctor.records import Record
 
 MESSAGES = "messages"
@@ -39,11 +39,6 @@ if TYPE_CHECKING:
     from doctor.repair.plans import Plan
     from doctor.rulekit import Rule
     from doctor.session import Session
-
-
-def fix(path: str | os.PathLike[str], *, debug: bool = False, **how: Any) -> Report:
-    """Repairs the transcripts that a path names, or says what it would do. For the arguments see `fix_each`."""
-    return collect(fix_each(path, debug=debug, **how))
 
 
 def fix_each(
@@ -67,7 +62,7 @@ def fix_each(
     course: Course | None = None,
     watch: Callable[[int, int], None] | None = None,
     now: float | None = None,
-    environment: Mapping[str, str] = os.environ,
+    environment: Mapping[str, str] | None = None,
     debug: bool = False,
 ) -> Iterator[Outcome]:
     """Repairs one transcript after the other that a path names, or says what it would do, and forgets each once it is handed out.
@@ -85,6 +80,8 @@ def fix_each(
     """
     from doctor.repair.waiting import repeat_while_busy
 
+    # No default of the signature: its help would print the environment.
+    environment = os.environ if environment is None else environment
     rules = select_rules(load_rules(), select, ignore)
     aim = Aim(check_wires(wires), model, host)
     targets, failures = find_targets(path, environment) if course is None else find_targets(path, environment, course.find)
@@ -102,6 +99,9 @@ def fix_each(
         except Exception as error:
             outcome = Outcome(None, (describe_failure(name_target(target), error, debug),))
         yield outcome
+
+
+fix = make_whole(fix_each, "fix", "Repairs the transcripts that a path names, or says what it would do, as one Report.\n")
 
 
 def _tune(rules: Sequence[Rule], course: Course | None, target: Target) -> Sequence[Rule]:

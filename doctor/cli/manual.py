@@ -13,6 +13,7 @@ EXIT_CODES = {
     "check": "0 clean, or only information; 1 findings at or above --fail-on; 2 the job could not be done; 130 interrupted.",
     "baseline": "0 written, or up to date; 1 something is new or gone; 2 the job could not be done; 130 interrupted.",
     "fix": "0 nothing is left; 1 something is left, or a dry run would change something; 2 the job could not be done; 130 interrupted.",
+    "scan": "0 nothing above information; 1 some session has findings; 2 one could not be judged, or there is none; 130 interrupted.",
 }
 """Every other command: 0 done, 2 could not do it."""
 
@@ -64,7 +65,7 @@ PAGES = {
         "somebody is in is not touched.",
         (
             ("The exact change, nothing written:", "fix --dry-run 7a2c5a9f"),
-            ("As a diff that `patch` understands:", "fix --diff transcript.jsonl"),
+            ("As a diff, long rows cut (--format json has it whole, for `patch`):", "fix --diff transcript.jsonl"),
             ("Repair, and take it back:", "fix 7a2c5a9f"),
             ("", "undo 7a2c5a9f"),
             ("Put lost turns back from the client's backup and the event log:", "fix --recover 7a2c5a9f"),

@@ -86,23 +86,28 @@ def find_events_elsewhere(folder: str, around: Surroundings) -> str | None:
     return next((path for place in places if place != folder and (path := find_events(place)) is not None), None)
 
 
-def list_children(folder: str, session_id: str) -> list[str]:
-    """Folders of the sub-sessions that a session delegated to, by id; not those of its sub-sessions."""
-    store = os.path.dirname(folder)
-    names = [name for name in list_folder(store) if name != session_id and re.match(SUB_SESSION, name)]
-    return [os.path.join(store, name) for name in names if _is_child(os.path.join(store, name), name, session_id)]
+def list_children(folder: str, session_id: str, everywhere: bool = False) -> list[str]:
+    """Folders of the sub-sessions that a session delegated to, by id; not those of its sub-sessions. `everywhere`: those in other projects
+    of the store too."""
+    beside = os.path.dirname(folder)
+    homes = [beside]
+    if everywhere and is_in_store(folder):
+        root = os.path.dirname(os.path.dirname(beside))
+        homes += [home for project in list_folder(root) if (home := os.path.join(root, project, SESSIONS)) != beside]
+    names = [(home, name) for home in homes for name in list_folder(home) if name != session_id and re.match(SUB_SESSION, name)]
+    return [os.path.join(home, name) for home, name in names if _is_child(os.path.join(home, name), name, session_id)]
 
 
 def follow_children(folder: str, session_id: str) -> Iterator[str]:
     """Folders of all sub-sessions below a session, depth first. A circle of parents ends where it closes."""
     seen = {folder}
-    waiting = list_children(folder, session_id)[::-1]
+    waiting = list_children(folder, session_id, everywhere=True)[::-1]
     while waiting:
         child = waiting.pop()
         if child not in seen:
             seen.add(child)
             yield child
-            waiting += list_children(child, os.path.basename(child))[::-1]
+            waiting += list_children(child, os.path.basename(child), everywhere=True)[::-1]
 
 
 def _is_child(folder: str, name: str, parent: str) -> bool:

@@ -149,7 +149,8 @@ def _look_at(folder: str, name: str, project: str, names: Container[str] | None 
         is_saved = False
     else:
         # A folder that can't be entered is listed all the same: reading it will say why it can't be judged.
-        is_saved = os.path.isfile(transcript) or (not events and not os.access(folder, os.R_OK | os.X_OK))
+        # What is there and is no file, such as a link to nowhere, is listed too, for the same reason.
+        is_saved = os.path.lexists(transcript) or (not events and not os.access(folder, os.R_OK | os.X_OK))
     return SessionPlace(name, project, transcript, events, is_saved) if is_saved or events else None
 
 

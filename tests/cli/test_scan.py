@@ -106,3 +106,11 @@ def test_since_takes_ages_and_dates() -> None:
     with pytest.raises(DoctorError):
         read_since("1y", 0.0)
     assert write_slug("/home/dev/pro:ject") == "-home-dev-project"
+
+
+def test_a_transcript_that_is_no_file_has_its_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, make in (("link", lambda path: path.symlink_to("nowhere")), ("pipe", os.mkfifo), ("folder", lambda path: path.mkdir())):
+        (tmp_path / name).mkdir()
+        make(tmp_path / name / "transcript.jsonl")
+    code, ids = scan(capsys, str(tmp_path))
+    assert code == 2 and sorted(ids) == ["folder", "link", "pipe"]

@@ -78,3 +78,10 @@ def test_a_circle_of_parents_ends(tmp_path: Path) -> None:
     first = make(tmp_path, CHILD, {"parent_id": GRANDCHILD})
     second = make(tmp_path, GRANDCHILD, {"parent_id": CHILD})
     assert list(follow_children(str(first), CHILD)) == [str(second)]
+
+
+def test_children_in_another_project_are_followed_too(tmp_path: Path) -> None:
+    root, child = (tmp_path / "projects" / project / "sessions" / name for project, name in (("-a", ROOT), ("-b", f"{ROOT}_child")))
+    for folder in (root, child):
+        folder.mkdir(parents=True)
+    assert list(follow_children(str(root), ROOT)) == [str(child)]

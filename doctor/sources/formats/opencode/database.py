@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import sqlite3
 from contextlib import closing, suppress
 
@@ -50,6 +51,10 @@ class Database:
 
     def has(self, table: str, *columns: str) -> bool:
         return table in self.columns and all(column in self.columns[table] for column in columns)
+
+    def holds_rows(self, table: str) -> bool:
+        quoted = table.replace('"', '""')
+        return bool(self.ask(f'SELECT 1 FROM "{quoted}" LIMIT 1'))
 
     def close(self) -> None:
         self.connection.close()
@@ -155,6 +160,9 @@ def _require_tables(database: Database) -> None:
         lacking = [column for column in columns if table in database.columns and column not in database.columns[table]]
         if lacking:
             raise _explain_version(database, f"no column {lacking[0]} in {table}")
+    renamed = [table for table in database.columns if re.match(r"(message|part)(_|s$|\d)", table) and database.holds_rows(table)]
+    if renamed and not any(database.holds_rows(table) for table in kept):
+        raise _explain_version(database, f"messages seem to be in {renamed[0]}")
     if not kept:
         raise _explain_version(database, "no table of messages")
     if "message" in kept and "part" not in database.columns:

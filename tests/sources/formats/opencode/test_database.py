@@ -83,6 +83,12 @@ def test_a_database_of_something_else(tmp_path: Path) -> None:
         ("CREATE TABLE message (id", "CREATE TABLE message (key", "no column id in message"),
         ("time_created INTEGER, data TEXT)", "time_created INTEGER, body BLOB)", "no column data in message"),
         ("CREATE TABLE message ", "CREATE TABLE utterance ", "no table of messages"),
+        (
+            "CREATE TABLE message (",
+            "CREATE TABLE session_message (id TEXT, session_id TEXT, type TEXT, seq INTEGER, time_created INTEGER, data TEXT);\n"
+            "CREATE TABLE message_v9 (key INTEGER);\nINSERT INTO message_v9 VALUES (1);\nCREATE TABLE letter (",
+            "messages seem to be in message_v9",
+        ),
     ],
 )
 def test_a_version_that_is_not_known(tmp_path: Path, old: str, new: str, said: str) -> None:
