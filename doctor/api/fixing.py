@@ -157,7 +157,12 @@ def _fix_session(session: Session, rules: Sequence[Rule], wish: _Wish, how: Mapp
     from doctor.repair.edits import render_diff
     from doctor.repair.planner import plan_fix
 
+    live = session.liveness
+    if wish.force:
+        # Who insists says that nobody is in it: what would only be unfinished is then broken.
+        session.liveness = live._replace(is_live=False)
     plan = plan_fix(session, rules, Safety.UNSAFE if wish.unsafe else Safety.SAFE)
+    session.liveness = plan.after_session.liveness = live
     diff = render_diff(session.transcript, plan.after_session.transcript, plan.changes) if wish.diff and plan.changed else ""
     warning = warn_of_bound_thinking(plan) if plan.changed else ""
     done = FixReport(plan.applied, plan.held_back, plan.changed, diff=diff, before=plan.before.diagnostics, warning=warning)

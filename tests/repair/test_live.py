@@ -18,7 +18,7 @@ from doctor import check, fix
 from doctor.cli import main
 from doctor.findings import Failure, FileReport
 from doctor.repair.waiting import repeat_while_busy
-from tests.cli.sessions import DISPLACED, REPLY, call, encode, result
+from tests.cli.sessions import DISPLACED, MISSING, REPLY, call, encode, result
 
 pytest.importorskip("fcntl")
 
@@ -150,3 +150,17 @@ def test_a_broken_session_that_another_process_has_open_is_live(tmp_path: Path) 
         holder.stdin.close()
     (file,) = check(str(path), environment={}).files
     assert file.verdict == "after-fix"
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="the system does not tell who has a file open")
+def test_who_insists_gets_what_a_live_session_would_still_wait_for(tmp_path: Path) -> None:
+    path = tmp_path / "transcript.jsonl"
+    path.write_bytes(encode(MISSING))
+    program = "import sys; file = open(sys.argv[1], 'ab'); print(); sys.stdout.flush(); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", program, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None and holder.stdin is not None
+        holder.stdout.readline()
+        assert fix(path, dry_run=False, environment={}).errors[0].kind == "live"
+        (file,) = fix(path, dry_run=False, force=True, environment={}).files
+        assert [step.code for step in file.fix.applied] == ["AD301"] and file.fix.written and file.verdict == "live"
+        holder.stdin.close()
