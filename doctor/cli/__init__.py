@@ -43,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         job = _find_fast_job(words) or _parse(words)
         return job() if callable(job) else job
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        _let_go(interrupt)
         return _stop("interrupted; nothing was left half written", INTERRUPTED)
     except Exception as error:
         return _report(error, words)
@@ -81,6 +82,14 @@ def _report(error: Exception, words: Sequence[str]) -> int:
         hint = "" if "--debug" in words else "; --debug shows where"
         say_error(f"internal error, please report it: {type(error).__name__}: {error}{hint}")
     return FAILED
+
+
+def _let_go(interrupt: KeyboardInterrupt) -> None:
+    """Frees what was at work when the interrupt came. A thing that was half built then complains of it in its own clean-up (a spooled
+    temporary file does), and nobody can do anything about that."""
+    hook, sys.unraisablehook = sys.unraisablehook, lambda unraisable: None
+    interrupt.__traceback__ = interrupt.__context__ = None
+    sys.unraisablehook = hook
 
 
 def _stop(message: str, code: int) -> int:

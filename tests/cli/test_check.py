@@ -137,6 +137,20 @@ def test_an_interrupt_is_130(tree: Path, capsys: pytest.CaptureFixture[str], mon
     assert "interrupted" in capsys.readouterr().err
 
 
+def test_what_was_half_built_at_an_interrupt_keeps_quiet(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    class Half:
+        def __init__(self) -> None:
+            raise KeyboardInterrupt
+
+        def __del__(self) -> None:
+            raise AttributeError("half built")
+
+    hook = sys.unraisablehook
+    monkeypatch.setattr("doctor.cli._parse", lambda words: Half())
+    assert main(["check", "--quiet", "x"]) == 130
+    assert capsys.readouterr().err.count("\n") == 1 and sys.unraisablehook is hook
+
+
 def test_the_suggested_command_carries_what_it_needs(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tree / "tree" / "missing" / "transcript.jsonl"
     main(["check", "--no-events", "--as-request", str(path)])
