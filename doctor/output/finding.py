@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rich.console import Console
+from rich.cells import cell_len
 from rich.text import Text
 
 from doctor.findings import Diagnostic, Safety, Severity
@@ -15,10 +15,16 @@ from doctor.output.options import Options
 from doctor.output.text import cut, list_numbers, neutralise
 from doctor.refusals import WIRES
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 MOST_OF_ONE_CODE = 5
+_NO_CONSOLE: Any = None
+"""Rich asks a console only to spread a text over the full width; importing one takes as long as drawing thirty files."""
 
 
-def draw_findings(found: Iterable[Diagnostic], path: str, options: Options, console: Console, targets: Sequence[str] = WIRES) -> list[Text]:
+def draw_findings(found: Iterable[Diagnostic], path: str, options: Options, targets: Sequence[str] = WIRES) -> list[Text]:
     """All findings of a file, the worst first, those of one code together and at most the first five of each. Of the providers' answers
     only those of `targets` are shown: the file's last lines name the others."""
     groups: dict[tuple[str, Severity], list[Diagnostic]] = {}
@@ -32,7 +38,7 @@ def draw_findings(found: Iterable[Diagnostic], path: str, options: Options, cons
             shown = diagnostic._replace(why="as above") if diagnostic.why and diagnostic.why == why else diagnostic
             shown = shown._replace(wires=tuple((wire, text) for wire, text in shown.wires if wire in targets))
             gap = [] if drawn is Severity.INFO is shown.severity else [Text("")]
-            lines += [*gap, *draw_finding(shown, path, options, console)]
+            lines += [*gap, *draw_finding(shown, path, options)]
             why, drawn = diagnostic.why, shown.severity
         rest = members[MOST_OF_ONE_CODE:]
         if rest:
@@ -42,9 +48,9 @@ def draw_findings(found: Iterable[Diagnostic], path: str, options: Options, cons
     return lines
 
 
-def draw_finding(found: Diagnostic, path: str, options: Options, console: Console) -> list[Text]:
+def draw_finding(found: Diagnostic, path: str, options: Options) -> list[Text]:
     """One finding as lines that fit the width."""
-    lines = hang(Text.assemble(*compose_headline(found, path)), 2, console, options.width)
+    lines = hang(Text.assemble(*compose_headline(found, path)), 2, options.width)
     if found.severity is Severity.INFO:
         return lines
     # Bars show the event lines already.
@@ -54,13 +60,13 @@ def draw_finding(found: Diagnostic, path: str, options: Options, console: Consol
         # A transcript may tell of its turns itself.
         lines += draw_intervals(found.intervals, options.width, options.excerpt, "rows" if found.path == path else "events")
     if found.why:
-        lines += _draw_note("proof" if found.intervals else "why", found.why, console, options.width)
-    lines += draw_answers(found.wires, console, options.width)
-    lines += _draw_fix(found, console, options.width)
+        lines += _draw_note("proof" if found.intervals else "why", found.why, options.width)
+    lines += draw_answers(found.wires, options.width)
+    lines += _draw_fix(found, options.width)
     return lines
 
 
-def draw_answers(wires: Iterable[tuple[str, str]], console: Console, width: int) -> list[Text]:
+def draw_answers(wires: Iterable[tuple[str, str]], width: int) -> list[Text]:
     """`anthropic answers 400: …`, wires with the same words on one line."""
     by_answer: dict[str, list[str]] = {}
     for wire, answer in wires:
@@ -69,32 +75,35 @@ def draw_answers(wires: Iterable[tuple[str, str]], console: Console, width: int)
     for answer, names in by_answer.items():
         verb = "answers" if len(names) == 1 else "answer"
         text = Text.assemble((f"  {', '.join(sorted(names))} {verb} 400:", "bold"), f" {neutralise(cut(answer, LONGEST_PROSE))}")
-        lines += hang(text, 9, console, width)
+        lines += hang(text, 9, width)
     return lines
 
 
-def _draw_fix(found: Diagnostic, console: Console, width: int) -> list[Text]:
+def _draw_fix(found: Diagnostic, width: int) -> list[Text]:
     if found.fix is None:
         # What the event log knows is history that explains other findings: they carry the fixes.
         if found.severity is Severity.INFO or found.intervals or found.fix_pass >= 5:
             return []
-        return _draw_note("fix", f"none; amplifier-doctor explain {found.code} says what can be done", console, width)
+        return _draw_note("fix", f"none; amplifier-doctor explain {found.code} says what can be done", width)
     kind = SAFETY_WORDS[found.fix.safety]
     style = {Safety.SAFE: "green", Safety.UNSAFE: "yellow", Safety.MANUAL: "dim"}[found.fix.safety]
-    return _draw_note("fix", found.fix.title, console, width, Text(f"{kind}: ", style))
+    return _draw_note("fix", found.fix.title, width, Text(f"{kind}: ", style))
 
 
-def _draw_note(label: str, prose: str, console: Console, width: int, lead: Text | None = None) -> list[Text]:
+def _draw_note(label: str, prose: str, width: int, lead: Text | None = None) -> list[Text]:
     line = Text.assemble((f"  {label:<6} ", "bold"))
     if lead is not None:
         line.append_text(lead)
     line.append(neutralise(cut(prose, LONGEST_PROSE)))
-    return hang(line, 9, console, width)
+    return hang(line, 9, width)
 
 
-def hang(line: Text, indent: int, console: Console, width: int) -> list[Text]:
+def hang(line: Text, indent: int, width: int) -> list[Text]:
     """A text wrapped at `width`, every line but the first indented."""
-    wrapped = line.wrap(console, width)
+    if cell_len(line.plain) <= width and not any(sign in line.plain for sign in "\n\t"):
+        # Most lines fit. To have them wrapped all the same took a seventh of the drawing.
+        return [line]
+    wrapped = line.wrap(_NO_CONSOLE, width)
     if len(wrapped) < 2:
         return [line]
     first = wrapped[0]
@@ -102,7 +111,7 @@ def hang(line: Text, indent: int, console: Console, width: int) -> list[Text]:
     rest = line[len(first) :]
     rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
     lines = [first]
-    for part in rest.wrap(console, max(10, width - indent)):
+    for part in rest.wrap(_NO_CONSOLE, max(10, width - indent)):
         part.rstrip()
         lines.append(Text(" " * indent).append_text(part))
     return lines

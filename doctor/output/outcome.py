@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.text import Text
 
 from doctor.findings import AppliedFix, FileReport, FixReport, Safety
@@ -16,19 +15,19 @@ MOST_FIXES = 20
 LONGEST_DIFF_LINE = 400
 
 
-def draw_outcome(file: FileReport, options: Options, console: Console) -> list[Text]:
+def draw_outcome(file: FileReport, options: Options) -> list[Text]:
     """The fixes applied, where the copies lie, and what was held back with how to get it."""
     done = file.fix or FixReport()
     lines = [Text(""), _draw_headline(done, options)]
-    lines += _draw_fixes(done.applied, console, options.width)
+    lines += _draw_fixes(done.applied, options.width)
     for label, path in (("written", done.written), ("backup", done.backup), ("quarantine", done.quarantine), ("receipt", done.receipt)):
         if path:
             lines.append(Text.assemble((f"  {label:<10} ", "bold"), neutralise(path)))
     if done.warning:
-        lines += hang(Text.assemble(("  warning    ", "bold yellow"), neutralise(done.warning)), 13, console, options.width)
+        lines += hang(Text.assemble(("  warning    ", "bold yellow"), neutralise(done.warning)), 13, options.width)
     if done.held_back:
         lines += [Text(""), _draw_held_back(done.held_back, options, file.path)]
-        lines += _draw_fixes(done.held_back, console, options.width)
+        lines += _draw_fixes(done.held_back, options.width)
     if options.show_diff and done.diff:
         lines += [Text(""), *_draw_diff(done.diff)]
     return lines
@@ -43,7 +42,7 @@ def _draw_headline(done: FixReport, options: Options) -> Text:
     return Text.assemble(("applied ", "bold"), (applied, "bold green"))
 
 
-def _draw_fixes(fixes: Sequence[AppliedFix], console: Console, width: int) -> list[Text]:
+def _draw_fixes(fixes: Sequence[AppliedFix], width: int) -> list[Text]:
     lines: list[Text] = []
     for fix in fixes[:MOST_FIXES]:
         line = Text.assemble(("  ", ""), (fix.code, "bold"), f"  {neutralise(fix.title)}")
@@ -51,9 +50,9 @@ def _draw_fixes(fixes: Sequence[AppliedFix], console: Console, width: int) -> li
             line.append(f"  ({fix.safety.name.lower()})", "yellow")
         if fix.source and fix.source not in fix.title:
             line.append(f"  from {neutralise(fix.source)}" if fix.source != "placeholder" else "  (a marked placeholder)", "dim")
-        lines += hang(line, 9, console, width)
+        lines += hang(line, 9, width)
         for lack in fix.missing[:MOST_FIXES]:
-            lines += hang(Text.assemble(("         not put back: ", "yellow"), neutralise(lack)), 11, console, width)
+            lines += hang(Text.assemble(("         not put back: ", "yellow"), neutralise(lack)), 11, width)
         if len(fix.missing) > MOST_FIXES:
             lines.append(Text(f"         … {len(fix.missing) - MOST_FIXES:,} more; --format json lists them all", "dim"))
     if len(fixes) > MOST_FIXES:

@@ -5,6 +5,8 @@ A run with nothing to draw is one plain line and never imports rich.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from doctor.findings import FileReport
 from doctor.output.headline import compose_heading, count_rows
 from doctor.output.options import Options
@@ -77,14 +79,23 @@ class Human(Reporter):
             say(self.stream, line)
 
     def _draw(self, file: FileReport) -> None:
-        if self.console is None:
-            self.console = _make_console(self.stream, self.options)
         if self.drawn:
             say(self.stream, "\n")
         self.drawn += 1
-        for line in _draw_file(file, self.options._replace(width=self.console.width), self.console):
+        lines = _draw_file(file, self.options._replace(width=max(NARROWEST, self.options.width)))
+        for line in lines:
             if "::" in line.plain or "##[" in line.plain:
                 line.plain = defuse(line.plain)
+        if self.options.color:
+            self._print(lines)
+        else:
+            # Without colors rich would write the same characters, in more than twice the time.
+            say(self.stream, "\n".join(line.plain for line in lines))
+
+    def _print(self, lines: Iterable[Text]) -> None:
+        if self.console is None:
+            self.console = _make_console(self.stream, self.options)
+        for line in lines:
             self.console.print(line, soft_wrap=True, highlight=False)
 
 
@@ -126,7 +137,7 @@ def describe_totals(totals: Totals, options: Options) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _draw_file(file: FileReport, options: Options, console: Console) -> list[Text]:
+def _draw_file(file: FileReport, options: Options) -> list[Text]:
     from rich.text import Text
 
     from doctor.output.finding import draw_findings, hang
@@ -134,13 +145,13 @@ def _draw_file(file: FileReport, options: Options, console: Console) -> list[Tex
 
     lines = [Text.assemble(*pieces) for pieces in compose_heading(file, options)]
     if file.fix is not None:
-        lines += draw_outcome(file, options, console)
+        lines += draw_outcome(file, options)
         if file.diagnostics and file.fix.changed:
             lines += [Text(""), Text("left after it:" if not options.dry_run else "would be left after it:", "bold")]
-    lines += draw_findings(file.diagnostics, file.path, options, console, () if file.format == "request" else file.targets or WIRES)
+    lines += draw_findings(file.diagnostics, file.path, options, () if file.format == "request" else file.targets or WIRES)
     if file.accepted:
         lines += [Text(""), Text(f"{_count_accepted(len(file.accepted))}, not shown", "dim")]
-    lines += [Text(""), *_draw_wires(file, options, console), *hang(_draw_verdict(file), 2, console, options.width)]
+    lines += [Text(""), *_draw_wires(file, options), *hang(_draw_verdict(file), 2, options.width)]
     command = _suggest_after_fix(file, options) if file.fix is not None else suggest_next(file, options)
     if command:
         label, _, rest = command.partition(": ") if file.fix is not None else ("next", "", command)
@@ -148,17 +159,15 @@ def _draw_file(file: FileReport, options: Options, console: Console) -> list[Tex
     return lines
 
 
-def _draw_wires(file: FileReport, options: Options, console: Console) -> list[Text]:
+def _draw_wires(file: FileReport, options: Options) -> list[Text]:
     """What the providers say beside what the findings quote: answers of targets, and on what others depend."""
     from rich.text import Text
 
     from doctor.output.finding import draw_answers, hang
 
-    lines = [] if file.format == "request" else draw_answers(list_unseen_answers(file), console, options.width)
+    lines = [] if file.format == "request" else draw_answers(list_unseen_answers(file), options.width)
     for wire, depends in list_doubts(file) if file.format != "request" else ():
-        lines += hang(
-            Text.assemble((f"  {wire} may refuse it: ", "bold"), f"it depends on {neutralise(depends)}"), 9, console, options.width
-        )
+        lines += hang(Text.assemble((f"  {wire} may refuse it: ", "bold"), f"it depends on {neutralise(depends)}"), 9, options.width)
     return lines
 
 
@@ -191,9 +200,9 @@ def _make_console(stream: TextIO, options: Options) -> Console:
     return Console(
         file=_PlainStream(stream) if not speaks_unicode(stream) else stream,
         width=max(NARROWEST, options.width),
-        force_terminal=options.color,
-        color_system="standard" if options.color else None,
-        no_color=not options.color,
+        force_terminal=True,
+        color_system="standard",
+        no_color=False,
         highlight=False,
         markup=False,
         emoji=False,
