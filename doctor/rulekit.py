@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from doctor import evidence, examples, moves, placeholders, refusals, resuming, rewrites
+from doctor import evidence, examples, moves, placeholders, refusals, resuming, rewrites, traits
 from doctor.eventlog import EventLog, Execution, Overlap, Request, ToolRun
 from doctor.findings import Confidence, Edit, FileSpan, Finding, Fix, Interval, LineOf, Related, Safety, Severity
 from doctor.model import (
@@ -36,7 +36,7 @@ __all__ = [
     "Execution", "FileSpan", "Finding", "Fix", "Interval", "LineOf", "Message", "Overlap", "Record", "Related", "Request", "ResultSite",
     "Rule", "RuleOption", "Safety", "Session", "Severity", "ToolCall", "ToolResult", "ToolRun", "Transcript", "Turn", "between",
     "evidence", "examples", "moves", "placeholders", "read_style", "refusals", "report_problems", "resuming", "rewrites", "row_number",
-    "rule", "short_id", "write_row",
+    "rule", "short_id", "traits", "write_row",
 ]  # fmt: skip
 
 Example = str | bytes | Mapping[str, str | bytes]
@@ -71,6 +71,8 @@ class Rule(Record):
     documentation: str
     module: str
     options: tuple[RuleOption, ...] = ()
+    needs: int = 0
+    """The traits (see doctor.traits) of which a session must have one; 0 for a rule that has to look at every session."""
 
     @property
     def summary(self) -> str:
@@ -78,16 +80,17 @@ class Rule(Record):
 
 
 def rule(
-    *, code: str, name: str, severity: Severity, bad: Example, good: Example, options: tuple[RuleOption, ...] = ()
+    *, code: str, name: str, severity: Severity, bad: Example, good: Example, needs: int = 0, options: tuple[RuleOption, ...] = ()
 ) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
     """Makes a Rule of a check function. `bad` must be reported under this code, `good` must not. A check gets its `options` as keyword
-    arguments and needs no defaults for them: those of the options hold."""
+    arguments and needs no defaults for them: those of the options hold. A check that can find nothing in a session without some trait says
+    so with `needs`; sessions without it are then passed over."""
 
     def make(check: Callable[..., Iterator[Finding]]) -> Rule:
         import sys
 
         module = check.__module__
-        made = Rule(code, name, severity, check, bad, good, sys.modules[module].__doc__ or "", module, options)
+        made = Rule(code, name, severity, check, bad, good, sys.modules[module].__doc__ or "", module, options, needs)
         return set_options(made, {option.keyword: option.default for option in options})
 
     return make

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Edit, Finding, Fix, Safety, Session, Severity, moves, rule
+from doctor.rulekit import Edit, Finding, Fix, Safety, Session, Severity, moves, rule, traits
 
 BAD = '{"role": "user", "content": "hi"}{"role": "assistant", "content": "hello"}'
 GOOD = '{"role": "user", "content": "hi"}\n{"role": "assistant", "content": "hello"}'
 
 
-@rule(code="AD102", name="glued-records", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD102", name="glued-records", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.ODD_LINES)
 def find_glued_records(session: Session) -> Iterator[Finding]:
     for problem in session.transcript.line_problems:
         if problem.kind != "glued":

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Finding, Session, Severity, moves, rewrites, rule
+from doctor.rulekit import Confidence, Finding, Session, Severity, moves, rewrites, rule, traits
 
 BAD = '{"role": "user", "content": "hi"}\n{"role": "assistant", content}\n{"role": "user", "content": "and?"}'
 GOOD = '{"role": "user", "content": "hi"}\n{"role": "assistant", "content": "content"}\n{"role": "user", "content": "and?"}'
@@ -24,7 +24,7 @@ TELLING_BYTES = 40
 """Two rows that begin with the same 40 bytes can be told apart by little else; fewer prove nothing."""
 
 
-@rule(code="AD103", name="invalid-json", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD103", name="invalid-json", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.ODD_LINES)
 def find_invalid_json(session: Session) -> Iterator[Finding]:
     for problem in session.transcript.line_problems:
         if problem.kind == "invalid":

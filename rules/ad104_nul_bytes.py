@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Edit, Finding, Fix, Safety, Session, Severity, moves, rule
+from doctor.rulekit import Edit, Finding, Fix, Safety, Session, Severity, moves, rule, traits
 
 BAD = b'{"role": "user", "content": "hi"}\n\x00\x00\x00\x00'
 GOOD = b'{"role": "user", "content": "hi \\u0000"}'
 
 
-@rule(code="AD104", name="nul-bytes", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD104", name="nul-bytes", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.ODD_LINES)
 def find_nul_bytes(session: Session) -> Iterator[Finding]:
     for problem in session.transcript.line_problems:
         if problem.kind == "nul":

@@ -16,13 +16,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from doctor.rulekit import Edit, Finding, Fix, Safety, Session, Severity, moves, rewrites, rule
+from doctor.rulekit import Edit, Finding, Fix, Safety, Session, Severity, moves, rewrites, rule, traits
 
 BAD = b'{"role": "user", "content": "caf\xe9"}'
 GOOD = b'{"role": "user", "content": "caf\xc3\xa9 \\ud83d\\ude00"}'
 
 
-@rule(code="AD105", name="invalid-utf8", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD105", name="invalid-utf8", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.ODD_LINES)
 def find_invalid_utf8(session: Session) -> Iterator[Finding]:
     for problem in session.transcript.line_problems:
         if problem.kind == "utf8":

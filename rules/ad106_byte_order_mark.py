@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Edit, Finding, Fix, Safety, Session, Severity, rule
+from doctor.rulekit import Edit, Finding, Fix, Safety, Session, Severity, rule, traits
 
 BAD = b'\xef\xbb\xbf{"role": "user", "content": "hi"}'
 GOOD = '{"role": "user", "content": "hi \ufeff"}'
 
 
-@rule(code="AD106", name="byte-order-mark", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD106", name="byte-order-mark", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.ODD_LINES)
 def find_byte_order_mark(session: Session) -> Iterator[Finding]:
     for problem in session.transcript.line_problems:
         if problem.kind == "bom":

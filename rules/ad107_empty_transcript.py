@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Edit, FileSpan, Finding, Fix, Safety, Session, Severity, rule
+from doctor.rulekit import Edit, FileSpan, Finding, Fix, Safety, Session, Severity, rule, traits
 
 BAD = {"transcript.jsonl": "", "transcript.jsonl.backup": '{"role": "user", "content": "hi"}\n'}
 GOOD = {"transcript.jsonl": '{"role": "user", "content": "hi"}\n', "transcript.jsonl.backup": '{"role": "user", "content": "hi"}\n'}
 
 
-@rule(code="AD107", name="empty-transcript", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD107", name="empty-transcript", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.NO_ROWS)
 def find_empty_transcript(session: Session) -> Iterator[Finding]:
     transcript = session.transcript
     if (session.unsaved and not session.recover) or transcript.messages or transcript.shape_problem_count:

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Finding, Fix, Related, Safety, Session, Severity, moves, rule
+from doctor.rulekit import Confidence, Finding, Fix, Related, Safety, Session, Severity, moves, rule, traits
 
 ROW = '{"role": "user", "content": "hi", "metadata": {"timestamp": "2026-01-02T03:04:05.678+00:00"}}\n'
 BAD = ROW + ROW
 GOOD = ROW + ROW.replace("05.678", "09.012")
 
 
-@rule(code="AD108", name="repeated-record", severity=Severity.WARNING, bad=BAD, good=GOOD)
+@rule(code="AD108", name="repeated-record", severity=Severity.WARNING, bad=BAD, good=GOOD, needs=traits.ODD_LINES)
 def find_repeated_record(session: Session) -> Iterator[Finding]:
     for line in session.transcript.repeated_lines:
         row = session.transcript.read_row(line)

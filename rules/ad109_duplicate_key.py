@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, rule
+from doctor.rulekit import Finding, Session, Severity, rule, traits
 
 BAD = '{"role": "user", "role": "user", "content": "hi"}'
 GOOD = '{"role": "user", "content": "\\"role\\": \\"role\\""}'
 
 
-@rule(code="AD109", name="duplicate-key", severity=Severity.INFO, bad=BAD, good=GOOD)
+@rule(code="AD109", name="duplicate-key", severity=Severity.INFO, bad=BAD, good=GOOD, needs=traits.ODD_LINES)
 def find_duplicate_key(session: Session) -> Iterator[Finding]:
     for problem in session.transcript.line_problems:
         if problem.kind == "duplicate-key":

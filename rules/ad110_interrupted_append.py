@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Fix, Safety, Session, Severity, examples, rule
+from doctor.rulekit import Finding, Fix, Safety, Session, Severity, examples, rule, traits
 
 FIRST = examples.user("one") + examples.reply("1")
 BAD = {"transcript.jsonl": FIRST, "transcript.jsonl.append-pending": examples.user("two"), "transcript.jsonl.backup": FIRST}
 GOOD = {"transcript.jsonl": FIRST + examples.user("two"), "transcript.jsonl.backup": FIRST}
 
 
-@rule(code="AD110", name="interrupted-append", severity=Severity.WARNING, bad=BAD, good=GOOD)
+@rule(code="AD110", name="interrupted-append", severity=Severity.WARNING, bad=BAD, good=GOOD, needs=traits.PENDING_APPEND)
 def find_interrupted_append(session: Session) -> Iterator[Finding]:
     if session.pending is None or session.liveness.is_live:
         return

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Fix, Safety, Session, Severity, moves, rule
+from doctor.rulekit import Finding, Fix, Safety, Session, Severity, moves, rule, traits
 
 BAD = '{"role": "user", "content": "hi"}\n"hello"'
 GOOD = '{"role": "user", "content": "hi"}'
 
 
-@rule(code="AD201", name="not-an-object", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD201", name="not-an-object", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.REFUSED_ROWS)
 def find_value_without_object(session: Session) -> Iterator[Finding]:
     for problem in session.transcript.shape_problems:
         if problem.kind == "object":

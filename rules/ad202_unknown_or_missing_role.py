@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, rule
+from doctor.rulekit import Finding, Session, Severity, rule, traits
 
 BAD = '{"role": "robot", "content": "hi"}'
 GOOD = '{"role": "developer", "content": "hi"}'
 
 
-@rule(code="AD202", name="unknown-or-missing-role", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD202", name="unknown-or-missing-role", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.REFUSED_ROWS)
 def find_bad_role(session: Session) -> Iterator[Finding]:
     for problem in session.transcript.shape_problems:
         if problem.kind == "role":

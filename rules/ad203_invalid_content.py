@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, rewrites, rule
+from doctor.rulekit import Finding, Session, Severity, rewrites, rule, traits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ GOOD = (
 )  # fmt: skip
 
 
-@rule(code="AD203", name="invalid-content", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD203", name="invalid-content", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.REFUSED_ROWS)
 def find_invalid_content(session: Session) -> Iterator[Finding]:
     for problem in session.transcript.shape_problems:
         if problem.kind in ("content", "metadata"):

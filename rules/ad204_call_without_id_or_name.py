@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, rewrites, rule
+from doctor.rulekit import Finding, Session, Severity, rewrites, rule, traits
 
 RESULT = '\n{"role": "tool", "name": "bash", "tool_call_id": "7", "content": "ok"}'
 BAD = '{"role": "assistant", "content": "", "tool_calls": [{"id": 7, "tool": "bash", "arguments": {}}]}' + RESULT
 GOOD = '{"role": "assistant", "content": "", "tool_calls": [{"id": "7", "tool": "bash", "arguments": {}}]}' + RESULT
 
 
-@rule(code="AD204", name="call-without-id-or-name", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD204", name="call-without-id-or-name", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.REFUSED_ROWS)
 def find_nameless_call(session: Session) -> Iterator[Finding]:
     for problem in session.transcript.shape_problems:
         if problem.kind == "call":

@@ -32,6 +32,7 @@ from doctor.rulekit import (
     Severity,
     rewrites,
     rule,
+    traits,
 )
 
 TYPE_CHECKING = False
@@ -44,7 +45,7 @@ BAD = BLOCK % "a" + '"tool_calls": [{"id": "b", "tool": "bash", "arguments": {}}
 GOOD = BLOCK % "b" + '"tool_calls": [{"id": "b", "tool": "bash", "arguments": {}}]}' + RESULT
 
 
-@rule(code="AD205", name="call-spellings-disagree", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD205", name="call-spellings-disagree", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.UNUSUAL_ROWS)
 def find_disagreeing_spellings(session: Session) -> Iterator[Finding]:
     for index in session.transcript.unusual:
         message = session.transcript.messages[index]

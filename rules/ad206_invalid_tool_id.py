@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Finding, Fix, Message, Session, Severity, examples, refusals, rewrites, rule, short_id
+from doctor.rulekit import Confidence, Finding, Fix, Message, Session, Severity, examples, refusals, rewrites, rule, short_id, traits
 
 BAD = examples.user("go") + examples.call("functions.bash:0") + examples.result("functions.bash:0")
 GOOD = examples.user("go") + examples.call("functions_bash_0") + examples.result("functions_bash_0")
@@ -24,7 +24,7 @@ WORDS = ("tool_use.id", "toolUseId", ".id':", "call_id'", "name")
 LONGEST = 40
 
 
-@rule(code="AD206", name="invalid-tool-id", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD206", name="invalid-tool-id", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.MINDED_ROWS)
 def find_invalid_id(session: Session) -> Iterator[Finding]:
     transcript = session.transcript
     for refused in refusals.find_refused(session, RULES, WORDS):

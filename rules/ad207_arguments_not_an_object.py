@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Finding, Session, Severity, examples, refusals, rewrites, rule
+from doctor.rulekit import Confidence, Finding, Session, Severity, examples, refusals, rewrites, rule, traits
 
 BAD = (
     examples.user("go")
@@ -27,7 +27,7 @@ RULES = ("AN-07", "OC-07", "BC-12", "MM-04", "QW-01")
 WORDS = ("tool_use.input", "arguments", "toolUse.input")
 
 
-@rule(code="AD207", name="arguments-not-an-object", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD207", name="arguments-not-an-object", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.MINDED_ROWS)
 def find_wrong_arguments(session: Session) -> Iterator[Finding]:
     for refused in refusals.find_refused(session, RULES, WORDS):
         title = f"write the arguments of row {refused.line + 1} as an object"

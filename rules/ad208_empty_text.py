@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import EMPTY_CONTENT, Confidence, Finding, Session, Severity, examples, refusals, rewrites, rule
+from doctor.rulekit import EMPTY_CONTENT, Confidence, Finding, Session, Severity, examples, refusals, rewrites, rule, traits
 
 BAD = examples.user("") + examples.reply("Yes?")
 GOOD = examples.user("Hi.") + examples.reply("Yes?")
 RULES = ("AN-10", "AN-11", "AN-12", "GM-06", "BC-08", "BC-09", "BC-10")
 
 
-@rule(code="AD208", name="empty-text", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD208", name="empty-text", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.MINDED_ROWS)
 def find_empty_text(session: Session) -> Iterator[Finding]:
     transcript = session.transcript
     for refused in refusals.find_refused(session, RULES):

@@ -33,6 +33,7 @@ from doctor.rulekit import (
     read_style,
     rule,
     short_id,
+    traits,
     write_row,
 )
 
@@ -40,7 +41,7 @@ BAD = examples.user("hi") + examples.call("a")
 GOOD = BAD + examples.result("a")
 
 
-@rule(code="AD301", name="missing-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD301", name="missing-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.UNPAIRED_CALLS)
 def find_missing_result(session: Session) -> Iterator[Finding]:
     messages = session.transcript.messages
     for pair in session.pairing.pairs:

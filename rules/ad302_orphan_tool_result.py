@@ -30,13 +30,14 @@ from doctor.rulekit import (
     row_number,
     rule,
     short_id,
+    traits,
 )
 
 BAD = examples.user("hi") + examples.result("z")
 GOOD = examples.call("z") + examples.result("z")
 
 
-@rule(code="AD302", name="orphan-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD302", name="orphan-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.UNPAIRED_CALLS)
 def find_orphan_result(session: Session) -> Iterator[Finding]:
     rebuilt: dict[str, Fix] = {}
     for site in session.pairing.orphans:

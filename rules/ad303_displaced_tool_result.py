@@ -17,13 +17,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import CallPair, Confidence, Finding, Related, ResultSite, Session, Severity, examples, moves, rule, short_id
+from doctor.rulekit import (
+    CallPair,
+    Confidence,
+    Finding,
+    Related,
+    ResultSite,
+    Session,
+    Severity,
+    examples,
+    moves,
+    rule,
+    short_id,
+    traits,
+)
 
 BAD = examples.call("a") + examples.user("and now?") + examples.result("a")
 GOOD = examples.call("a") + examples.result("a") + examples.user("and now?")
 
 
-@rule(code="AD303", name="displaced-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD303", name="displaced-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.UNPAIRED_CALLS)
 def find_displaced_result(session: Session) -> Iterator[Finding]:
     for pair in session.pairing.pairs:
         kept = moves.choose_kept(session, pair)

@@ -15,13 +15,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import CallPair, Finding, Fix, Related, ResultSite, Safety, Session, Severity, examples, moves, rule, short_id
+from doctor.rulekit import (
+    CallPair,
+    Finding,
+    Fix,
+    Related,
+    ResultSite,
+    Safety,
+    Session,
+    Severity,
+    examples,
+    moves,
+    rule,
+    short_id,
+    traits,
+)
 
 BAD = examples.call("a") + examples.result("a") + examples.result("a")
 GOOD = examples.call("a") + examples.result("a")
 
 
-@rule(code="AD304", name="duplicate-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD304", name="duplicate-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.UNPAIRED_CALLS)
 def find_duplicate_result(session: Session) -> Iterator[Finding]:
     for pair in session.pairing.pairs:
         kept = moves.choose_kept(session, pair)

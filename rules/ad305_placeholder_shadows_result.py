@@ -35,14 +35,17 @@ from doctor.rulekit import (
     read_style,
     rule,
     short_id,
+    traits,
     write_row,
 )
 
 BAD = examples.call("a") + examples.placeholder("a") + examples.user("and now?") + examples.result("a")
 GOOD = examples.call("a") + examples.placeholder("a")
 
+NEEDED = traits.UNPAIRED_CALLS | traits.UNUSUAL_ROWS
 
-@rule(code="AD305", name="placeholder-shadows-result", severity=Severity.ERROR, bad=BAD, good=GOOD)
+
+@rule(code="AD305", name="placeholder-shadows-result", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=NEEDED)
 def find_shadowed_result(session: Session) -> Iterator[Finding]:
     paired = set()
     for pair in session.pairing.pairs:

@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from doctor.rulekit import Finding, Fix, Related, Safety, Session, Severity, examples, moves, rewrites, rule, short_id
+from doctor.rulekit import Finding, Fix, Related, Safety, Session, Severity, examples, moves, rewrites, rule, short_id, traits
 
 BAD = examples.call("a", "a") + examples.result("a")
 GOOD = examples.call("a") + examples.result("a")
 
 
-@rule(code="AD306", name="duplicate-tool-call", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD306", name="duplicate-tool-call", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.UNPAIRED_CALLS)
 def find_duplicate_call(session: Session) -> Iterator[Finding]:
     messages = session.transcript.messages
     for index, call_id in session.pairing.twice_in_row:

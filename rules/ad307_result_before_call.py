@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Related, Session, Severity, examples, moves, rule, short_id
+from doctor.rulekit import Finding, Related, Session, Severity, examples, moves, rule, short_id, traits
 
 BAD = examples.result("a") + examples.call("a")
 GOOD = examples.call("a") + examples.result("a")
 
 
-@rule(code="AD307", name="result-before-call", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD307", name="result-before-call", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.UNPAIRED_CALLS)
 def find_early_result(session: Session) -> Iterator[Finding]:
     for pair in session.pairing.pairs:
         kept = moves.choose_kept(session, pair)

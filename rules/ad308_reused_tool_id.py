@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from doctor.rulekit import Finding, Related, RuleOption, Session, Severity, examples, moves, rule, short_id
+from doctor.rulekit import Finding, Related, RuleOption, Session, Severity, examples, moves, rule, short_id, traits
 
 FIRST = examples.call("a") + examples.result("a") + examples.user("again")
 BAD = FIRST + examples.call("a") + examples.result("a")
@@ -29,7 +29,7 @@ EXPECTED = RuleOption(
 )
 
 
-@rule(code="AD308", name="reused-tool-id", severity=Severity.WARNING, bad=BAD, good=GOOD, options=(EXPECTED,))
+@rule(code="AD308", name="reused-tool-id", severity=Severity.WARNING, bad=BAD, good=GOOD, needs=traits.UNPAIRED_CALLS, options=(EXPECTED,))
 def find_reused_id(session: Session, expected: Sequence[str]) -> Iterator[Finding]:
     messages = session.transcript.messages
     for call_id, indexes in session.pairing.reused:

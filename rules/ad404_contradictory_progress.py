@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from doctor.rulekit import SHOWS_PROGRESS, Confidence, Finding, Record, Related, Session, Severity, evidence, examples, rule
+from doctor.rulekit import SHOWS_PROGRESS, Confidence, Finding, Record, Related, Session, Severity, evidence, examples, rule, traits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Progress(Record):
     phase: str
 
 
-@rule(code="AD404", name="contradictory-progress", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD404", name="contradictory-progress", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.UNUSUAL_ROWS)
 def find_contradiction(session: Session) -> Iterator[Finding]:
     messages = session.transcript.messages
     flagged = [index for index in session.transcript.unusual if messages[index].flags & SHOWS_PROGRESS]

@@ -33,6 +33,7 @@ from doctor.rulekit import (
     refusals,
     rewrites,
     rule,
+    traits,
 )
 
 ROW = '{"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": %s}, {"type": "text", "text": "Yes?"}]}\n'
@@ -41,7 +42,7 @@ GOOD = examples.user("Hi.") + ROW % '"c2lnbmVk"'
 MOST_NAMED = 6
 
 
-@rule(code="AD405", name="unsigned-thinking", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD405", name="unsigned-thinking", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.MINDED_ROWS)
 def find_unsigned_thinking(session: Session) -> Iterator[Finding]:
     refused = refusals.find_refused(session, ("AN-20", "AN-22", "AN-23"))
     if not refused:

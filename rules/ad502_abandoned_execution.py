@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Related, Session, Severity, evidence, examples, rule
+from doctor.rulekit import Finding, Related, Session, Severity, evidence, examples, rule, traits
 
 TRANSCRIPT = examples.user("one") + examples.user("two")
 FIRST = examples.event(0, "execution:start", prompt="one")
@@ -27,7 +27,7 @@ BAD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": FIRST + REST}
 GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": FIRST + examples.event(1, "orchestrator:complete", "success") + REST}
 
 
-@rule(code="AD502", name="abandoned-execution", severity=Severity.INFO, bad=BAD, good=GOOD)
+@rule(code="AD502", name="abandoned-execution", severity=Severity.INFO, bad=BAD, good=GOOD, needs=traits.EVENTS)
 def find_abandoned(session: Session) -> Iterator[Finding]:
     log = session.events
     if log is None:

@@ -35,6 +35,7 @@ from doctor.rulekit import (
     read_style,
     rule,
     short_id,
+    traits,
     write_row,
 )
 
@@ -51,7 +52,7 @@ BAD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": PRE + POST}
 GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": PRE}
 
 
-@rule(code="AD503", name="result-only-in-events", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD503", name="result-only-in-events", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.EVENTS)
 def find_results(session: Session) -> Iterator[Finding]:
     for pair in session.pairing.pairs:
         if evidence.is_unanswered(session, pair):

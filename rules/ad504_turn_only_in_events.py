@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Finding, Fix, Related, Safety, Session, Severity, evidence, examples, rule
+from doctor.rulekit import Confidence, Finding, Fix, Related, Safety, Session, Severity, evidence, examples, rule, traits
 
 MOST_RELATED = 6
 EVENTS = (
@@ -32,7 +32,7 @@ BAD = {"transcript.jsonl": FIRST, "events.jsonl": EVENTS}
 GOOD = {"transcript.jsonl": FIRST + examples.user("two") + examples.reply("2"), "events.jsonl": EVENTS}
 
 
-@rule(code="AD504", name="turn-only-in-events", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD504", name="turn-only-in-events", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.EVENTS)
 def find_lost_turns(session: Session) -> Iterator[Finding]:
     for lost in evidence.find_lost_turns(session):
         execution = lost.execution

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import EventLog, Finding, Related, Request, Session, Severity, ToolRun, evidence, examples, rule, short_id
+from doctor.rulekit import EventLog, Finding, Related, Request, Session, Severity, ToolRun, evidence, examples, rule, short_id, traits
 
 LONGEST_ERROR = 300
 TRANSCRIPT = examples.user("slow") + examples.user("quick")
@@ -31,7 +31,7 @@ BAD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": BEFORE + ERROR + AFTER}
 GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": BEFORE + AFTER}
 
 
-@rule(code="AD505", name="request-with-open-call", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD505", name="request-with-open-call", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.EVENTS)
 def find_requests(session: Session) -> Iterator[Finding]:
     log = session.events
     if log is None:

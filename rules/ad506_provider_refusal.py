@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Related, Session, Severity, evidence, examples, rule
+from doctor.rulekit import Finding, Related, Session, Severity, evidence, examples, rule, traits
 
 LONGEST_TEXT = 300
 ANSWER = (
@@ -34,7 +34,7 @@ BAD = {
 GOOD = {"transcript.jsonl": ROWS, "events.jsonl": examples.event(0, "execution:start", prompt="go")}
 
 
-@rule(code="AD506", name="provider-refusal", severity=Severity.INFO, bad=BAD, good=GOOD)
+@rule(code="AD506", name="provider-refusal", severity=Severity.INFO, bad=BAD, good=GOOD, needs=traits.EVENTS | traits.PLATFORM_RECORD)
 def find_refusals(session: Session) -> Iterator[Finding]:
     if session.is_record:
         yield from find_in_rows(session)

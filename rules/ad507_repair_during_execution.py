@@ -32,6 +32,7 @@ from doctor.rulekit import (
     moves,
     rule,
     short_id,
+    traits,
 )
 
 TRANSCRIPT = examples.user("slow") + examples.call("a") + examples.placeholder("a") + examples.user("quick")
@@ -43,7 +44,7 @@ GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": PRE + examples.event(2, 
 REPAIRED = "automatically repaired"
 
 
-@rule(code="AD507", name="repair-during-execution", severity=Severity.WARNING, bad=BAD, good=GOOD)
+@rule(code="AD507", name="repair-during-execution", severity=Severity.WARNING, bad=BAD, good=GOOD, needs=traits.UNUSUAL_ROWS)
 def find_early_repairs(session: Session) -> Iterator[Finding]:
     yield from find_early_placeholders(session)
     for index in session.transcript.unusual:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from doctor.rulekit import Finding, Related, RuleOption, Session, Severity, examples, rule
+from doctor.rulekit import Finding, Related, RuleOption, Session, Severity, examples, rule, traits
 
 START, END = examples.event(0, "execution:start", prompt="hi"), examples.event(1, "execution:end")
 BAD = {"transcript.jsonl": examples.user("hi"), "events.jsonl": START[:60] + END}
@@ -29,7 +29,7 @@ HARMLESS = RuleOption(
 )
 
 
-@rule(code="AD508", name="damaged-event-log", severity=Severity.WARNING, bad=BAD, good=GOOD, options=(HARMLESS,))
+@rule(code="AD508", name="damaged-event-log", severity=Severity.WARNING, bad=BAD, good=GOOD, needs=traits.EVENTS, options=(HARMLESS,))
 def find_damage(session: Session, harmless: Sequence[str]) -> Iterator[Finding]:
     log = session.events
     for problem in log.problems if log is not None else ():

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Related, Session, Severity, evidence, examples, report_problems, rule
+from doctor.rulekit import Finding, Related, Session, Severity, evidence, examples, report_problems, rule, traits
 
 FIRST = examples.chat(0, "m1", "user", "hi")
 BAD = FIRST + examples.chat(1, "m1", "assistant", "hello")
@@ -24,8 +24,10 @@ GOOD = FIRST + examples.chat(1, "m2", "assistant", "hello")
 SHORTEST_GLOBAL_ID = 16
 """Characters from which on an id is meant to be the only one of its kind: `m1` may well stand in every conversation."""
 
+NEEDED = traits.STORE_PROBLEMS | traits.PLATFORM_RECORD
 
-@rule(code="AD711", name="duplicate-message-id", severity=Severity.ERROR, bad=BAD, good=GOOD)
+
+@rule(code="AD711", name="duplicate-message-id", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=NEEDED)
 def find_duplicate_id(session: Session) -> Iterator[Finding]:
     for finding in report_problems(session, "duplicate-message-id"):
         yield finding._replace(at_most=Severity.WARNING)

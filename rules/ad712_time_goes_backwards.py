@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Related, Session, Severity, examples, rule
+from doctor.rulekit import Finding, Related, Session, Severity, examples, rule, traits
 
 FIRST = examples.chat(5, "m1", "user", "hi")
 BAD = FIRST + examples.chat(2, "m2", "assistant", "hello")
@@ -23,7 +23,7 @@ GOOD = FIRST + examples.chat(5, "m2", "assistant", "hello")
 MOST_NAMED = 6
 
 
-@rule(code="AD712", name="time-goes-backwards", severity=Severity.WARNING, bad=BAD, good=GOOD)
+@rule(code="AD712", name="time-goes-backwards", severity=Severity.WARNING, bad=BAD, good=GOOD, needs=traits.PLATFORM_RECORD)
 def find_backward_times(session: Session) -> Iterator[Finding]:
     if not session.is_record:
         return

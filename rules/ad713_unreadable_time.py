@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Related, Session, Severity, examples, rule
+from doctor.rulekit import Finding, Related, Session, Severity, examples, rule, traits
 
 FIRST = examples.chat(0, "m1", "user", "hi")
 BAD = FIRST + examples.chat(1, "m2", "assistant", "hello").replace("2026-01-02T03:00:01.000+00:00", "three o'clock")
@@ -26,7 +26,7 @@ FEWEST = 2
 """Rows from which on the same unknown spelling of the time is a platform's habit."""
 
 
-@rule(code="AD713", name="unreadable-time", severity=Severity.WARNING, bad=BAD, good=GOOD)
+@rule(code="AD713", name="unreadable-time", severity=Severity.WARNING, bad=BAD, good=GOOD, needs=traits.PLATFORM_RECORD)
 def find_unreadable_time(session: Session) -> Iterator[Finding]:
     if not session.is_record:
         return

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Related, Session, Severity, rule
+from doctor.rulekit import Finding, Related, Session, Severity, rule, traits
 
 ROW = '{"id": "%s", "timestamp": %s, "role": "%s", "content": "hi"}\n'
 BAD = ROW % ("m1", "1767322800000", "user") + ROW % ("m2", "1767322803", "assistant")
@@ -22,7 +22,7 @@ GOOD = ROW % ("m1", "1767322800000", "user") + ROW % ("m2", "1767322803000", "as
 UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 
 
-@rule(code="AD714", name="mixed-time-units", severity=Severity.WARNING, bad=BAD, good=GOOD)
+@rule(code="AD714", name="mixed-time-units", severity=Severity.WARNING, bad=BAD, good=GOOD, needs=traits.PLATFORM_RECORD)
 def find_mixed_units(session: Session) -> Iterator[Finding]:
     if not session.is_record:
         return

@@ -16,11 +16,12 @@ import pytest
 
 from doctor.analysis.engine import diagnose, judge
 from doctor.analysis.registry import load_rules
+from doctor.analysis.targets import aim_session
 from doctor.findings import Diagnostic, Safety
 from doctor.repair.planner import plan_fix
 from doctor.sources.session import read_session
 from doctor.sources.walking import find_transcripts as find_targets
-from tests.support.cases import NOW, build_database
+from tests.support.cases import NOW, build_database, find_hidden
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CASES = sorted(path.parent for path in FIXTURES.glob("*/about.txt"))
@@ -73,6 +74,14 @@ def test_case_reports_what_is_expected(case: Path, update: bool, tmp_path: Path)
         lines += [describe(found, root) for found in diagnosis.diagnostics]
     check_text(case / "expected.txt", lines, update)
     assert (case / "about.txt").read_text().strip()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_rules_that_are_passed_over_would_find_nothing(case: Path, tmp_path: Path) -> None:
+    for target in find_transcripts(case, tmp_path)[1]:
+        session = read_session(target, now=NOW)
+        aim_session(session)
+        assert find_hidden(session, RULES) == []
 
 
 @pytest.mark.parametrize("safety", [Safety.SAFE, Safety.UNSAFE], ids=lambda safety: safety.name.lower())

@@ -11,6 +11,7 @@ from doctor.records import Record
 from doctor.refusals import PAIRING_RULES, Violation
 from doctor.rulekit import Rule
 from doctor.session import Session
+from doctor.traits import find_traits
 
 NO_WAY_IN = "AD602"
 """The finding that says that no client can resume a session, whatever a fix does to its rows."""
@@ -35,7 +36,10 @@ def diagnose(session: Session, rules: Sequence[Rule], excerpts: bool = True) -> 
     found: list[tuple[Rule, Finding]] = []
     failures = []
     is_adapted = session.transcript.form is not None or (session.events is not None and len(session.events.rows) > 0)
+    present = find_traits(session)
     for rule in rules:
+        if rule.needs and not rule.needs & present:
+            continue
         try:
             findings = list(_find(rule, session) if is_adapted else rule.check(session))
             if findings:

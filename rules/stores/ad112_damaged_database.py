@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule
+from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule, traits
 
 HEAD = examples.database()
 BAD = {"opencode.sql": HEAD + "INSERT INTO message VALUES ('msg_1', 'ses_1', 1, '{}');\nINSERT INTO todo VALUES ('ses_gone', 'x');\n"}
 GOOD = {"opencode.sql": HEAD}
 
 
-@rule(code="AD112", name="damaged-database", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD112", name="damaged-database", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.STORE_PROBLEMS)
 def find_damage(session: Session) -> Iterator[Finding]:
     return report_problems(session, "damaged-database")

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule
+from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule, traits
 
 ABORTED = {"error": {"name": "MessageAbortedError", "data": {"message": "aborted"}}, "completed": 9}
 PARTS = [{"type": "step-start"}, {"type": "reasoning", "text": "Hm.", "time": {"start": 3}}, {"type": "patch", "hash": "a", "files": []}]
@@ -23,6 +23,6 @@ BAD = examples.export(examples.prompt("msg_1", "hi"), examples.answer("msg_2", "
 GOOD = examples.export(examples.prompt("msg_1", "hi"), examples.answer("msg_2", "msg_1", *PARTS[:2], **ABORTED))
 
 
-@rule(code="AD211", name="empty-message", severity=Severity.WARNING, bad=BAD, good=GOOD)
+@rule(code="AD211", name="empty-message", severity=Severity.WARNING, bad=BAD, good=GOOD, needs=traits.STORE_PROBLEMS)
 def find_empty(session: Session) -> Iterator[Finding]:
     return report_problems(session, "empty-message")

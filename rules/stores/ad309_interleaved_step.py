@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule
+from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule, traits
 
 USER, STEP, TEXT = examples.prompt("msg_1", "go"), {"type": "step-start"}, {"type": "text", "text": "Done."}
 TOOL = examples.tool("a")
@@ -24,6 +24,6 @@ BAD = examples.export(USER, examples.answer("msg_2", "msg_1", STEP, TOOL, TEXT, 
 GOOD = examples.export(USER, examples.answer("msg_2", "msg_1", STEP, TOOL, STEP, TEXT, finish="stop", completed=9))
 
 
-@rule(code="AD309", name="interleaved-step", severity=Severity.WARNING, bad=BAD, good=GOOD)
+@rule(code="AD309", name="interleaved-step", severity=Severity.WARNING, bad=BAD, good=GOOD, needs=traits.STORE_PROBLEMS)
 def find_interleaved(session: Session) -> Iterator[Finding]:
     return report_problems(session, "interleaved-step")

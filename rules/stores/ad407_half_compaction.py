@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule
+from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule, traits
 
 FIRST, NEXT = examples.prompt("msg_1", "go"), examples.prompt("msg_4", "on", created=7)
 ASKED = examples.prompt("msg_2", None, {"type": "compaction", "auto": True}, created=3)
@@ -24,6 +24,6 @@ BAD = examples.export(FIRST, ASKED, NEXT)
 GOOD = examples.export(FIRST, ASKED, examples.answer("msg_3", "msg_2", SUMMARY, summary=True, finish="stop", created=4, completed=5), NEXT)
 
 
-@rule(code="AD407", name="half-compaction", severity=Severity.WARNING, bad=BAD, good=GOOD)
+@rule(code="AD407", name="half-compaction", severity=Severity.WARNING, bad=BAD, good=GOOD, needs=traits.STORE_PROBLEMS)
 def find_half_compaction(session: Session) -> Iterator[Finding]:
     return report_problems(session, "half-compaction")

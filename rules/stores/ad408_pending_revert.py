@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule
+from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule, traits
 
 MESSAGES = (examples.prompt("msg_1", "go"), examples.prompt("msg_2", "on", created=5))
 BAD = examples.export(*MESSAGES, revert={"messageID": "msg_2"})
 GOOD = examples.export(*MESSAGES)
 
 
-@rule(code="AD408", name="pending-revert", severity=Severity.INFO, bad=BAD, good=GOOD)
+@rule(code="AD408", name="pending-revert", severity=Severity.INFO, bad=BAD, good=GOOD, needs=traits.STORE_PROBLEMS)
 def find_revert(session: Session) -> Iterator[Finding]:
     return report_problems(session, "pending-revert")

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule
+from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule, traits
 
 HEAD = examples.database("execution_claimed_at")
 BAD = {"opencode.sql": HEAD + "UPDATE session SET execution_claimed_at = 1790000000000;\n"}
 GOOD = {"opencode.sql": HEAD}
 
 
-@rule(code="AD511", name="claimed-session", severity=Severity.INFO, bad=BAD, good=GOOD)
+@rule(code="AD511", name="claimed-session", severity=Severity.INFO, bad=BAD, good=GOOD, needs=traits.STORE_PROBLEMS)
 def find_claim(session: Session) -> Iterator[Finding]:
     return report_problems(session, "claimed-session")

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule
+from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule, traits
 
 HEAD = examples.database("time_suspended")
 FAILED = '(\'evt_1\', \'ses_1\', 1, \'session.tool.failed.1\', \'{"callID": "a", "error": {"type": "aborted"}}\')'
@@ -24,6 +24,6 @@ BAD = {"opencode.sql": HEAD + f"INSERT INTO event VALUES {FAILED}, {SUCCESS};\n"
 GOOD = {"opencode.sql": HEAD + f"INSERT INTO event VALUES {FAILED};\n"}
 
 
-@rule(code="AD512", name="discarded-result", severity=Severity.WARNING, bad=BAD, good=GOOD)
+@rule(code="AD512", name="discarded-result", severity=Severity.WARNING, bad=BAD, good=GOOD, needs=traits.STORE_PROBLEMS)
 def find_discarded(session: Session) -> Iterator[Finding]:
     return report_problems(session, "discarded-result")

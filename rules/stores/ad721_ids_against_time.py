@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule
+from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule, traits
 
 OLD, NEW = 1786706390000, 1786706400000
 USER = examples.prompt("msg_fffffe9f0001AAAAAAAAAAAAAA", "before", created=OLD)
@@ -32,6 +32,6 @@ BAD = examples.export(USER, REPLY, examples.prompt("msg_000001300001AAAAAAAAAAAA
 GOOD = examples.export(USER, REPLY)
 
 
-@rule(code="AD721", name="ids-against-time", severity=Severity.ERROR, bad=BAD, good=GOOD)
+@rule(code="AD721", name="ids-against-time", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.STORE_PROBLEMS)
 def find_disorder(session: Session) -> Iterator[Finding]:
     return report_problems(session, "ids-against-time")

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule
+from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule, traits
 
 GOOD = examples.export(examples.prompt("msg_1", "hi"))
 BAD = GOOD.replace('"sessionID":"ses_1"', '"sessionID":"ses_2"')
 
 
-@rule(code="AD722", name="foreign-session-id", severity=Severity.INFO, bad=BAD, good=GOOD)
+@rule(code="AD722", name="foreign-session-id", severity=Severity.INFO, bad=BAD, good=GOOD, needs=traits.STORE_PROBLEMS)
 def find_foreign(session: Session) -> Iterator[Finding]:
     return report_problems(session, "foreign-session-id")

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule
+from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule, traits
 
 HEAD = examples.database()
 BAD = {"opencode.sql": HEAD + "INSERT INTO part VALUES ('prt_1', 'msg_gone', 'ses_1', '{\"type\": \"text\", \"text\": \"hi\"}');\n"}
 GOOD = {"opencode.sql": HEAD}
 
 
-@rule(code="AD723", name="parts-without-message", severity=Severity.WARNING, bad=BAD, good=GOOD)
+@rule(code="AD723", name="parts-without-message", severity=Severity.WARNING, bad=BAD, good=GOOD, needs=traits.STORE_PROBLEMS)
 def find_orphans(session: Session) -> Iterator[Finding]:
     return report_problems(session, "parts-without-message")

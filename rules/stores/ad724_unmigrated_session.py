@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule
+from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule, traits
 
 FILES = {
     "storage/session/global/ses_1.json": '{"id": "ses_1", "projectID": "global", "time": {"created": 1, "updated": 1}}',
@@ -26,6 +26,6 @@ BAD = {"opencode.sql": examples.database().replace("ses_1", "ses_2"), **FILES}
 GOOD = FILES
 
 
-@rule(code="AD724", name="unmigrated-session", severity=Severity.WARNING, bad=BAD, good=GOOD)
+@rule(code="AD724", name="unmigrated-session", severity=Severity.WARNING, bad=BAD, good=GOOD, needs=traits.STORE_PROBLEMS)
 def find_unmigrated(session: Session) -> Iterator[Finding]:
     return report_problems(session, "unmigrated-session")

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule
+from doctor.rulekit import Finding, Session, Severity, examples, report_problems, rule, traits
 
 GOOD = {"opencode.sql": examples.database()}
 BAD = {"opencode.sql": examples.database() + "DELETE FROM project;\n"}
 
 
-@rule(code="AD725", name="hidden-session", severity=Severity.WARNING, bad=BAD, good=GOOD)
+@rule(code="AD725", name="hidden-session", severity=Severity.WARNING, bad=BAD, good=GOOD, needs=traits.STORE_PROBLEMS)
 def find_hidden(session: Session) -> Iterator[Finding]:
     return report_problems(session, "hidden-session")

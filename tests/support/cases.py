@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from doctor.rulekit import Rule
 from doctor.session import Session
 from doctor.sources.session import read_session
+from doctor.traits import find_traits
 
 NOW = 1_800_000_000.0
 """January 2027: later than every recorded time by far more than the 15 minutes in which an open execution counts as live."""
@@ -37,6 +39,12 @@ def build_database(path: Path, statements: str) -> Path:
         connection.executescript(statements)
         connection.commit()
     return path
+
+
+def find_hidden(session: Session, rules: Iterable[Rule]) -> list[str]:
+    """The codes of rules that have something to say of a session although it lacks what they need: their `needs` is wrong."""
+    present = find_traits(session)
+    return [rule.code for rule in rules if rule.needs and not rule.needs & present and any(rule.check(session))]
 
 
 def open_example(example: Any, folder: Path) -> Session:

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from tests.support.cases import find_hidden
 from tests.support.conservation import find_inventions, find_losses, find_moves, find_result_id, is_placeholder, parse
 from tests.support.pairing_oracle import find_pairing_errors
 from tests.support.sessions import NOW, SESSION_ID
@@ -58,6 +59,15 @@ class Room:
 
         return doctor.check(self.path, now=NOW, environment={})
 
+    def find_hidden(self) -> list[str]:
+        from doctor.analysis.registry import load_rules
+        from doctor.analysis.targets import aim_session
+        from doctor.sources.session import read_session
+
+        session = read_session(self.path, now=NOW)
+        aim_session(session)
+        return find_hidden(session, load_rules())
+
     def fix(self, **how: Any) -> Any:
         import doctor
 
@@ -87,6 +97,9 @@ def examine_damaged(files: Mapping[str, bytes], expected: Mapping[str, str] | No
     with Room(files) as room:
         checked = room.check()
         found = [Violation(f"failure of check: {describe(failure)}", failure.message) for failure in checked.errors]
+        found += (
+            [] if checked.errors else [Violation("a rule is passed over that would find something", code) for code in room.find_hidden()]
+        )
         planned = room.fix(dry_run=True)
         if room.read() != before or len(os.listdir(room.folder)) != len(files):
             found.append(Violation("a dry run writes", str(sorted(os.listdir(room.folder)))))
