@@ -40,6 +40,8 @@ class Violation(Record):
 
     `text` is the literal error text ("" for a doubt of which no text is known), `index` the message and `param` the place inside the
     request that it is about, `lines` the stored lines (0-based) or the indexes in the request's own list, `ids` the calls that it names.
+    `reason` is the defect in the doctor's own words, for a refusal whose literal text is not known, `code` the doctor's code for it
+    where its rule covers several.
     """
 
     rule: str
@@ -50,6 +52,8 @@ class Violation(Record):
     severity: str = ERROR
     depends: str = ""
     ids: tuple[str, ...] = ()
+    reason: str = ""
+    code: str = ""
 
 
 class WireVerdict(Record):
