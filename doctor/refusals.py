@@ -28,6 +28,8 @@ REFUSED = "refused"
 DEPENDS = "depends"
 
 
+CALL_FIRST = "Please ensure that function call turn comes immediately after a user turn or after a function response turn."
+"""Gemini's answer to a conversation that opens with a call (rule GM-02)."""
 PAIRING_RULES = frozenset((
     "AN-01", "AN-02", "AN-03", "AN-04", "OC-01", "OC-02", "OC-03", "OR-01", "OR-02", "OR-05", "GM-01", "GM-02", "GM-03", "BC-01", "BC-02",
     "BC-03", "BC-04", "BC-13", "MI-01", "MI-04", "DS-02", "DS-03", "KI-01", "KI-02", "KI-04", "MM-01", "MM-02", "MM-03", "QW-01",

@@ -205,6 +205,13 @@ ENTRIES = (
         _CONVERT,
     ),
     Entry(
+        "OR-17",
+        r"Invalid 'input\[\d+\]\.name': empty string",
+        ("AD204",),
+        "A call names no tool.",
+        "Write the name under which the tool is offered.",
+    ),
+    Entry(
         "OR-16",
         r"Invalid value: '[^']+'\. Supported values are: 'assistant', 'system', 'developer', and 'user'",
         ("AD202",),

@@ -29,7 +29,7 @@ def _first_id(violation: Violation) -> str:
 
 
 FORM_RULES = frozenset((
-    "OC-04", "OC-05", "OC-06", "OC-08", "OC-09", "OC-14", "OR-05", "OR-08", "OR-09", "OR-10", "OR-11", "OR-12", "OR-13", "OR-16",
+    "OC-04", "OC-05", "OC-06", "OC-08", "OC-09", "OC-14", "OR-05", "OR-08", "OR-09", "OR-10", "OR-11", "OR-12", "OR-13", "OR-16", "OR-17",
 ))  # fmt: skip
 SHAPE_RULES = frozenset(("OC-12", "OC-13", "OR-15"))
 """What is no message at all is refused by every server, each in its own words."""

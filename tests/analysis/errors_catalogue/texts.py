@@ -72,6 +72,8 @@ TEXTS = {
     "OR-13": "Missing namespace for function_call 'lookup'. It does not exist in the default namespace.",
     "OR-15": "Invalid type for 'input[0]': expected an input item, but got an integer instead.",
     "OR-16": "Invalid value: 'model'. Supported values are: 'assistant', 'system', 'developer', and 'user'.",
+    "OR-17": "Invalid 'input[4].name': empty string. Expected a string with minimum length 1, but got an empty string instead.",
+    "GM-12": "* GenerateContentRequest.contents[2].parts[0].function_response.name: Name cannot be empty.",
     "GM-01": "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
     "GM-02": "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
     "GM-03": "Please ensure that function response turn comes immediately after a function call turn.",

@@ -101,6 +101,10 @@ def _lower_part(part: Any, index: int, place: int, problems: list[Violation]) ->
         flags = (0 if signature else NO_SIGNATURE) | (0 if arguments is None or isinstance(arguments, dict) else ARGUMENTS_NOT_OBJECT)
         return Block(CALL, _read(call, "id"), _read(call, "name"), flags, index)
     if isinstance(answer, dict):
+        if not _read(answer, "name"):
+            param = f"contents[{index}].parts[{place}].function_response.name"
+            text = f"* GenerateContentRequest.{param}: Name cannot be empty."
+            problems.append(Violation("GM-12", text, index, param, (index,)))
         return Block(RESULT, _read(answer, "id"), _read(answer, "name"), 0, index)
     if isinstance(part.get("text"), str):
         return Block(TEXT, "", "", judge_text(part["text"]), index)
