@@ -131,10 +131,11 @@ class Course:
                     if one == file or not choice.skips(os.path.abspath(one)):
                         taken.add(one)
                         yield one
+        by_name = bool(taken)
         try:
             for one in walk_transcripts(path, stores):
                 # Of a session that was never saved only the place is known; where files are taken by name, an event log makes no session.
-                if taken and one == os.path.join(path, TRANSCRIPT) and not os.path.lexists(one):
+                if by_name and os.path.basename(one) == TRANSCRIPT and not os.path.lexists(one):
                     continue
                 if one in taken:
                     continue

@@ -27,6 +27,7 @@ from doctor.api.reading import (
 from doctor.errors import DoctorError
 from doctor.findings import Failure, FileReport, FixReport, Safety
 from doctor.records import Record
+from doctor.sources.session import is_unsaved
 
 MESSAGES = "messages"
 """The format of a file that is one JSON list: its rows are written into such a list again."""
@@ -85,6 +86,9 @@ def fix_each(
     rules = select_rules(load_rules(), select, ignore)
     aim = Aim(check_wires(wires), model, host)
     targets, failures = find_targets(path, environment) if course is None else find_targets(path, environment, course.find)
+    if len(targets) > 1:
+        # Of a session that was never saved there is no file to repair; who wants one written (--recover -o) names it.
+        targets = [one for one in targets if not (isinstance(one, str) and is_unsaved(one))] or targets
     if output is not None and len(targets) > 1:
         raise DoctorError("usage", f"--output takes one transcript, but {os.fspath(path)} holds {len(targets)}")
     how = how_to_read(events, as_request, now, environment) | {"recover": recover, "watch": watch}
