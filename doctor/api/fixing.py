@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from doctor.api.configuring import Course
     from doctor.repair.plans import Plan
+    from doctor.repair.storage.database import KeptBackup
     from doctor.rulekit import Rule
     from doctor.session import Session
 
@@ -92,7 +93,7 @@ def fix_each(
     if output is not None and len(targets) > 1:
         raise DoctorError("usage", f"--output takes one transcript, but {os.fspath(path)} holds {len(targets)}")
     how = how_to_read(events, as_request, now, environment) | {"recover": recover, "watch": watch}
-    wish = _Wish(dry_run, unsafe, force, os.fspath(output) if output is not None else None, diff, in_place)
+    wish = _Wish(dry_run, unsafe, force, os.fspath(output) if output is not None else None, diff, in_place, {})
     if failures:
         yield Outcome(None, tuple(failures))
     for target in targets:
@@ -153,6 +154,8 @@ class _Wish(Record):
     output: str | None
     diff: bool
     in_place: bool
+    kept: dict[str, KeptBackup]
+    """The backups that this run made of databases."""
 
 
 def _fix_session(session: Session, rules: Sequence[Rule], wish: _Wish, how: Mapping[str, Any]) -> tuple[FileReport, list[Failure]]:
@@ -218,5 +221,5 @@ def _write_store(session: Session, plan: Plan, wish: _Wish, store: tuple[str, st
         raise DoctorError("live", f"{session.transcript.path} is in use: {session.liveness.reason}; close OpenCode", path)
     from doctor.repair.storage.database import write_session
 
-    written = write_session(plan, path, session_id, now)
+    written = write_session(plan, path, session_id, now, wish.kept)
     return done._replace(written=written.path, backup=written.backup, receipt=written.receipt)
