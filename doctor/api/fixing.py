@@ -10,7 +10,8 @@ from functools import partial
 from doctor.analysis.engine import report_session
 from doctor.analysis.registry import load_rules, select_rules
 from doctor.analysis.targets import check_wires
-from doctor.api.checking import Outcome, make_whole
+from doctor.api.checking import make_whole
+from doctor.api.outcomes import Outcome, Told
 from doctor.api.reading import (
     REQUEST,
     Aim,
@@ -96,13 +97,14 @@ def fix_each(
     wish = _Wish(dry_run, unsafe, force, os.fspath(output) if output is not None else None, diff, in_place, {})
     if failures:
         yield Outcome(None, tuple(failures))
+    told = Told()
     for target in targets:
         try:
             attempt = partial(_attempt_fix, target, _tune(rules, course, target), wish, aim, how | {"thorough": True}, refresh=now is None)
             file, troubles = repeat_while_busy(attempt, 0.0 if force else wait, time.monotonic, time.sleep)
-            outcome = Outcome(file if course is None else course.finish(file), tuple(troubles))
+            outcome = Outcome(told.shorten(file if course is None else course.finish(file)), tuple(troubles))
         except Exception as error:
-            outcome = Outcome(None, (describe_failure(name_target(target), error, debug),))
+            outcome = Outcome(None, told.drop_repeated((describe_failure(name_target(target), error, debug),)))
         yield outcome
 
 

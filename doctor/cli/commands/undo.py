@@ -8,14 +8,13 @@ if TYPE_CHECKING:
 
 
 def run_undo(path: str, force: bool) -> int:
-    from doctor.api.reading import find_store
     from doctor.api.undoing import undo
     from doctor.cli.streams import print_text
     from doctor.output.text import neutralise
 
     undone = undo(path, force=force)
     # In a database only the rows of one fix go back: its backup holds all sessions, and those of others may have been fixed since.
-    how = "the rows of its last fix are back" if find_store(path) is not None else f"restored from {undone.backup}"
+    how = "the rows of its last fix are back" if undone.kept.endswith(".json") else f"restored from {undone.backup}"
     return print_text(neutralise(f"{path if '#' in path else undone.path}: {how}; what it held until now is kept in {undone.kept}"))
 
 
