@@ -110,11 +110,10 @@ class Course:
         """
         choice = self._choice
         if os.path.isfile(path):
-            if not self._force_exclude or not choice.skips(os.path.abspath(path)):
-                self._taken += 1
-                yield from expand_file(path)
-            else:
-                self._left_out += 1
+            is_skipped = self._force_exclude and choice.skips(os.path.abspath(path))
+            self._left_out += is_skipped
+            self._taken += not is_skipped
+            yield from () if is_skipped else expand_file(path)
             return
         if not os.path.isdir(path) and not any(sign in path for sign in PATTERN):
             yield from walk_transcripts(path, stores)
@@ -124,13 +123,9 @@ class Course:
         is_walk = os.path.isdir(path)
         if is_walk:
             choice.walked.append(os.path.abspath(path))
-        if is_walk and choice.asks_for_names:
-            for file in walk_files(path, choice.skips, choice.asks_for):
-                # A session of a database that is asked for by its name may be left out by its own.
-                for one in expand_file(file):
-                    if one == file or not choice.skips(os.path.abspath(one)):
-                        taken.add(one)
-                        yield one
+            for one in self._find_named(path):
+                taken.add(one)
+                yield one
         by_name = bool(taken)
         try:
             for one in walk_transcripts(path, stores):
@@ -148,12 +143,23 @@ class Course:
             # A folder may hold none of the usual names, but files that `include` asks for.
             if not taken:
                 raise
+        self._count_walk(path, len(taken), left_out)
+
+    def _count_walk(self, path: str, taken: int, left_out: int) -> None:
+        """Raises DoctorError: nothing is left of a folder."""
         if not taken and not self._force_exclude:
             count = "the only transcript" if left_out == 1 else f"all {left_out:,} transcripts"
             verb = "leaves" if self._name_choosers() != BOTH else "leave"
             raise DoctorError("usage", f"{self._name_choosers()} in {self.settings.file} {verb} out {count} under {path}", path)
-        self._taken += len(taken)
+        self._taken += taken
         self._left_out += left_out
+
+    def _find_named(self, folder: str) -> Iterator[str]:
+        """The files of a folder that `include` asks for by name, whatever they are called."""
+        choice = self._choice
+        for file in walk_files(folder, choice.skips, choice.asks_for) if choice.asks_for_names else ():
+            # A session of a database that is asked for by its name may be left out by its own.
+            yield from (one for one in expand_file(file) if one == file or not choice.skips(os.path.abspath(one)))
 
     def finish(self, file: FileReport) -> FileReport:
         """The report with the configured severities, and with what the baseline accepts set apart."""
