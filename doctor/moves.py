@@ -7,11 +7,13 @@ from itertools import islice, pairwise
 from doctor.findings import Content, Edit, FileSpan, Fix, LineOf, Safety
 from doctor.model import BROKEN_SHAPE, DAMAGED_LINE, MIXED_CONTENT, SHARED_LINE, Backup, Message
 from doctor.pairing import CallPair, ResultSite
+from doctor.refusals import ACCEPTED, GEMINI, REFUSED, WireVerdict
 from doctor.session import Session
 
 DAMAGED = DAMAGED_LINE | BROKEN_SHAPE
 TELLING_BYTES = 20
 """`{"role": "assistant"` begins many rows: with fewer bytes than this the place has to tell which one was meant."""
+SOUND_GEMINI = WireVerdict(GEMINI, ACCEPTED)
 NEAR_LINES = 50
 """A row of the client's backup is looked for this many lines around its old place."""
 
@@ -25,6 +27,32 @@ def insert_result(session: Session, pair: CallPair, content: Content) -> Edit:
     """Puts a row behind the call of `pair`; rows that land at the same place keep the order of their calls."""
     line = find_answer_line(session, pair.index)
     return Edit(line, line, (content,), pair.position)
+
+
+def find_owner(session: Session, index: int) -> int:
+    """The index of the message with calls in whose answering run the message at `index` stands; -1 when it stands in none."""
+    transcript = session.transcript
+    owner = transcript.find_break_before(index)
+    while owner >= 0 and transcript.messages[owner].kind == "result":
+        owner = transcript.find_break_before(owner)
+    return owner if owner >= 0 and transcript.messages[owner].calls else -1
+
+
+def find_stray(session: Session, pair: CallPair) -> ResultSite | None:
+    """A result in the answering run of a call that answers no call at all."""
+    return next((site for site in session.pairing.orphans if find_owner(session, site.index) == pair.index), None)
+
+
+def wait_for_stray(session: Session, pair: CallPair, fix: Fix) -> Fix:
+    """A fix that adds a result behind a call, or the same as an unsafe one where it helps only together with taking a stray out.
+
+    Gemini compares numbers: a result too many beside one too few is sound to it, and would no longer be.
+    """
+    stray = find_stray(session, pair) if GEMINI in session.targets else None
+    if stray is None or fix.safety < Safety.SAFE or session.wires.get(GEMINI, SOUND_GEMINI).answer == REFUSED:
+        return fix
+    title = f"{fix.title}, once the stray result in row {line_of(session, stray) + 1} is out"
+    return fix._replace(title=title, safety=Safety.UNSAFE)
 
 
 def delete_line(line: int) -> Edit:

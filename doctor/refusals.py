@@ -28,6 +28,8 @@ REFUSED = "refused"
 DEPENDS = "depends"
 
 
+CALL_FIRST = "Please ensure that function call turn comes immediately after a user turn or after a function response turn."
+"""Gemini's answer to a conversation that opens with a call (rule GM-02)."""
 PAIRING_RULES = frozenset((
     "AN-01", "AN-02", "AN-03", "AN-04", "OC-01", "OC-02", "OC-03", "OR-01", "OR-02", "OR-05", "GM-01", "GM-02", "GM-03", "BC-01", "BC-02",
     "BC-03", "BC-04", "BC-13", "MI-01", "MI-04", "DS-02", "DS-03", "KI-01", "KI-02", "KI-04", "MM-01", "MM-02", "MM-03", "QW-01",
@@ -40,6 +42,8 @@ class Violation(Record):
 
     `text` is the literal error text ("" for a doubt of which no text is known), `index` the message and `param` the place inside the
     request that it is about, `lines` the stored lines (0-based) or the indexes in the request's own list, `ids` the calls that it names.
+    `reason` is the defect in the doctor's own words, for a refusal whose literal text is not known, `code` the doctor's code for it
+    where its rule covers several.
     """
 
     rule: str
@@ -50,6 +54,8 @@ class Violation(Record):
     severity: str = ERROR
     depends: str = ""
     ids: tuple[str, ...] = ()
+    reason: str = ""
+    code: str = ""
 
 
 class WireVerdict(Record):

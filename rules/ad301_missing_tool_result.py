@@ -9,6 +9,7 @@ The client was killed, or its turn was cancelled, while the tool ran. The client
 ## How it is fixed
 A result that the event log holds is AD503 and comes back as it was. Only where nobody knows the result, a placeholder goes right behind
 the call, in the client's own words, marked in its metadata. Should the real result turn up later, it replaces the placeholder (AD305).
+A call that names no tool can't be sent at all: it is only shown.
 OpenCode keeps a call and its result in one part and tells the model of its own accord that an open one was interrupted: there it is a
 warning, and the part is ended as an error, marked, with all that was recorded.
 """
@@ -65,7 +66,11 @@ def find_missing_result(session: Session) -> Iterator[Finding]:
 
 def insert_placeholder(session: Session, pair: CallPair) -> Fix:
     line = session.transcript.messages[pair.index].line
+    if not pair.call.name:
+        # Every API refuses the call itself, and a result under an empty name.
+        return Fix(f"by hand: the call in row {line + 1} names no tool; name it, or take it out", Safety.MANUAL)
     row = placeholders.build_row(pair.call.id, pair.call.name, "AD301")
     body = write_row(row, read_style(session.transcript, line))
     title = f"put a marked placeholder behind row {line + 1}"
-    return moves.refuse_guess(pair, Fix(title, Safety.SAFE, (moves.insert_result(session, pair, body),), (), "placeholder"))
+    fix = Fix(title, Safety.SAFE, (moves.insert_result(session, pair, body),), (), "placeholder")
+    return moves.refuse_guess(pair, moves.wait_for_stray(session, pair, fix))

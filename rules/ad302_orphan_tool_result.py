@@ -9,7 +9,8 @@ The row of the call was lost: cut by a compaction, a rewind, a damaged line, or 
 
 ## How it is fixed
 Where the event log holds the call, `fix --recover` rebuilds its row in front of the result. Else only with `--unsafe`: the result goes to
-the quarantine. By default it stays, since it may be the last trace of real work.
+the quarantine. By default it stays, since it may be the last trace of real work. A result right behind a call without an id may be that
+call's: it is only shown.
 """
 
 from __future__ import annotations
@@ -57,6 +58,9 @@ def find_orphan_result(session: Session) -> Iterator[Finding]:
             fix = Fix("the row of its call comes back with another result of it", Safety.MANUAL)
         elif back is not None:
             fix = rebuilt[back.source] = back
+        elif nameless := find_nameless_call(session, site):
+            title = f"row {line + 1} may answer the call without an id in row {nameless}: give both the same id by hand"
+            fix = Fix(title, Safety.MANUAL)
         elif moves.is_movable(session, site):
             delete = (moves.delete_line(line),)
             title = f"take row {line + 1} out, into the quarantine"
@@ -65,6 +69,16 @@ def find_orphan_result(session: Session) -> Iterator[Finding]:
             fix = Fix(f"take the result out of row {line + 1} by hand, the row holds more", Safety.MANUAL)
         text = f"the result for {short_id(call_id)} answers a call that is nowhere in the transcript"
         yield Finding(line, text, fix, (Related(line, "no such call"),), (call_id,), why=why)
+
+
+def find_nameless_call(session: Session, site: ResultSite) -> int:
+    """The row of a call without an id that the result may answer, since it stands in the run behind it; 0 when there is none.
+
+    Taking such a result out would leave its call open, which Gemini, who only counts, minds at once.
+    """
+    owner = moves.find_owner(session, site.index)
+    is_nameless = owner >= 0 and any(not call.id for call in session.transcript.messages[owner].calls)
+    return row_number(session.transcript.messages[owner].line) if is_nameless else 0
 
 
 def rebuild_call(session: Session, site: ResultSite) -> Fix | None:

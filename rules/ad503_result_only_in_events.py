@@ -81,7 +81,7 @@ def find_lost_result(session: Session, pair: CallPair) -> Iterator[Finding]:
     yield Finding(
         line,
         text,
-        Fix(title, Safety.SAFE, (moves.insert_result(session, pair, body),), (), recorded.source),
+        moves.wait_for_stray(session, pair, Fix(title, Safety.SAFE, (moves.insert_result(session, pair, body),), (), recorded.source)),
         related,
         (pair.call.id,),
     )

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
 from pathlib import Path
 
 import pytest
@@ -88,5 +90,9 @@ def test_the_functions_say_what_they_take_and_nothing_of_the_environment() -> No
         signature = inspect.signature(function)
         assert some <= set(signature.parameters)
         assert "PATH" not in str(signature) and "`select`" in (doctor.check.__doc__ or "") and "`dry_run`" in (doctor.fix.__doc__ or "")
+    for module in pkgutil.walk_packages(doctor.__path__, "doctor."):
+        if module.name.startswith(("doctor.api.", "doctor.cli.")):
+            for name, function in inspect.getmembers(importlib.import_module(module.name), inspect.isfunction):
+                assert "environ" not in str(inspect.signature(function)).replace("environment", ""), f"{module.name}.{name}"
     with pytest.raises(TypeError, match="dryrun"):
         doctor.fix("x", dryrun=False)

@@ -67,13 +67,18 @@ def _describe(
     violation: Violation, wire: str, body: RequestBody, path: str, offset: int, names: dict[str, str], one_of_many: bool
 ) -> Diagnostic | None:
     """One violation as a diagnostic; None when its rule is not selected."""
-    code = next((code for code in find_codes(violation.rule) if code in names), "") if find_codes(violation.rule) else UNCOVERED
+    known = (violation.code,) if violation.code else find_codes(violation.rule)
+    code = next((code for code in known if code in names), "") if known else UNCOVERED
     if code not in names:
         return None
     sure = violation.severity == ERROR
     place = f" at {violation.param}" if violation.param else ""
     doubt = f" (it depends on {violation.depends})" if violation.depends else ""
-    said = f"{wire} {'answers' if sure else 'may answer'} 400, {violation.rule}{place}: {violation.text}"
+    if violation.text:
+        said = f"{wire} {'answers' if sure else 'may answer'} 400, {violation.rule}{place}: {violation.text}"
+    else:
+        said = f"{wire} {'refuses' if sure else 'may refuse'} it, {violation.rule}{place}"
+        said += f": {violation.reason} (its words for this are not known)" if violation.reason else ""
     number = f"body {body.line + 1}: " if one_of_many else ""
     return Diagnostic(
         code=code,
@@ -88,7 +93,7 @@ def _describe(
         ids=violation.ids,
         related=(),
         fix=None,
-        wires=((wire, violation.text),) if sure else (),
+        wires=((wire, violation.text),) if sure and violation.text else (),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from doctor.analysis.targets import check_wires
 from doctor.api.judging import Order, choose_rules, give_up, make_checker, measure_target
-from doctor.api.outcomes import Judged, Lookahead, Outcome
+from doctor.api.outcomes import Judged, Lookahead, Outcome, Told
 from doctor.api.reading import (
     Aim,
     Target,
@@ -125,7 +125,7 @@ def check_each(
     if cache and engine == LOCAL and not is_single:
         # One session is checked in less time than it takes to open the cache, hash an event log and write the verdict down.
         order = order._replace(memory=_prepare_memory(cache, order))
-    done = 0
+    done, told = 0, Told()
     if engine == DASK:
         everything = _distribute(ahead, order, jobs, named)
     else:
@@ -137,7 +137,11 @@ def check_each(
         if progress is not None:
             progress(done, max(done, ahead.known))
         # A baseline counts over the whole run: it is held against the reports here, in their order.
-        yield outcome if course is None or outcome.file is None else outcome._replace(file=course.finish(outcome.file))
+        if outcome.file is not None and (course is not None or "#" in outcome.file.path):
+            outcome = outcome._replace(file=told.shorten(outcome.file if course is None else course.finish(outcome.file)))
+        if outcome.failures:
+            outcome = outcome._replace(failures=told.drop_repeated(outcome.failures))
+        yield outcome
     if ahead.known and not done:
         missing.append(Failure("", "usage", "there is nothing to check: the archives hold no session"))
     if missing:

@@ -28,6 +28,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+BOTH = "include and exclude"
+
 
 def load_settings(start: str | os.PathLike[str] = ".", *, file: str | os.PathLike[str] | None = None) -> Settings:
     """The settings of the nearest configuration in `start` or above it, or those of `file`; empty ones where there is none.
@@ -94,6 +96,8 @@ class Course:
         self._choice = Choice(settings)
         self._counts = count_entries(baseline.entries) if baseline is not None else Counter()
         self._looked_at: set[str] = set()
+        self._taken = self._left_out = 0
+        """Transcripts that walks took, and that the configuration kept from them."""
 
     @property
     def tuning(self) -> Tuning:
@@ -106,37 +110,56 @@ class Course:
         """
         choice = self._choice
         if os.path.isfile(path):
-            if not self._force_exclude or not choice.skips(os.path.abspath(path)):
-                yield from expand_file(path)
+            is_skipped = self._force_exclude and choice.skips(os.path.abspath(path))
+            self._left_out += is_skipped
+            self._taken += not is_skipped
+            yield from () if is_skipped else expand_file(path)
             return
         if not os.path.isdir(path) and not any(sign in path for sign in PATTERN):
             yield from walk_transcripts(path, stores)
             return
         taken: set[str] = set()
+        left_out = 0
         is_walk = os.path.isdir(path)
         if is_walk:
             choice.walked.append(os.path.abspath(path))
-        if is_walk and choice.asks_for_names:
-            for file in walk_files(path, choice.skips, choice.asks_for):
-                # A session of a database that is asked for by its name may be left out by its own.
-                for one in expand_file(file):
-                    if one == file or not choice.skips(os.path.abspath(one)):
-                        taken.add(one)
-                        yield one
+            for one in self._find_named(path):
+                taken.add(one)
+                yield one
+        by_name = bool(taken)
         try:
             for one in walk_transcripts(path, stores):
                 # Of a session that was never saved only the place is known; where files are taken by name, an event log makes no session.
-                if taken and one == os.path.join(path, TRANSCRIPT) and not os.path.lexists(one):
+                if by_name and os.path.basename(one) == TRANSCRIPT and not os.path.lexists(one):
                     continue
-                if one not in taken and choice.takes(os.path.abspath(one)):
+                if one in taken:
+                    continue
+                if choice.takes(os.path.abspath(one)):
                     taken.add(one)
                     yield one
+                else:
+                    left_out += 1
         except DoctorError:
             # A folder may hold none of the usual names, but files that `include` asks for.
             if not taken:
                 raise
+        self._count_walk(path, len(taken), left_out)
+
+    def _count_walk(self, path: str, taken: int, left_out: int) -> None:
+        """Raises DoctorError: nothing is left of a folder."""
         if not taken and not self._force_exclude:
-            raise DoctorError("usage", f"no transcript under {path} is left by include and exclude in {self.settings.file}", path)
+            count = "the only transcript" if left_out == 1 else f"all {left_out:,} transcripts"
+            verb = "leaves" if self._name_choosers() != BOTH else "leave"
+            raise DoctorError("usage", f"{self._name_choosers()} in {self.settings.file} {verb} out {count} under {path}", path)
+        self._taken += taken
+        self._left_out += left_out
+
+    def _find_named(self, folder: str) -> Iterator[str]:
+        """The files of a folder that `include` asks for by name, whatever they are called."""
+        choice = self._choice
+        for file in walk_files(folder, choice.skips, choice.asks_for) if choice.asks_for_names else ():
+            # A session of a database that is asked for by its name may be left out by its own.
+            yield from (one for one in expand_file(file) if one == file or not choice.skips(os.path.abspath(one)))
 
     def finish(self, file: FileReport) -> FileReport:
         """The report with the configured severities, and with what the baseline accepts set apart."""
@@ -150,6 +173,20 @@ class Course:
         self._known += count_known(file, place, self._counts)
         self._looked_at.add(place)
         return file
+
+    def _name_choosers(self) -> str:
+        """What keeps transcripts from a walk."""
+        return BOTH if self.settings.include and self.settings.exclude else "include" if self.settings.include else "exclude"
+
+    def describe_left_out(self) -> str:
+        """How many transcripts the configuration kept from the walks, as a line for people; "" for none."""
+        if not self._left_out:
+            return ""
+        name = self._name_choosers()
+        key = self.settings.file if name == BOTH else self.settings.name_key(name)
+        said = f"{key}: {name} leave" if name == BOTH else f"{key}: leaves"
+        total = self._taken + self._left_out
+        return f"{said} out {self._left_out:,} of {total:,} transcript{'s' if total > 1 else ''}"
 
     def list_idle(self) -> list[str]:
         """Settings that came to nothing, one line for people each."""

@@ -33,7 +33,7 @@ def explain_error(
     wires: Sequence[str] = (),
     model: str = "",
     now: float | None = None,
-    environment: Mapping[str, str] = os.environ,
+    environment: Mapping[str, str] | None = None,
 ) -> list[ErrorExplanation]:
     """What the providers' error texts inside a text mean: the bare text, a JSON envelope, or a log with one of them in the middle.
 
@@ -43,6 +43,8 @@ def explain_error(
     """
     from doctor.analysis.explaining import explain_text
 
+    # No default of the signature: its help would print the environment.
+    environment = os.environ if environment is None else environment
     read = None
     if session is not None:
         found = [session] if isinstance(session, bytes) else find_transcripts(os.fspath(session), locate_stores(environment))

@@ -10,7 +10,8 @@ from functools import partial
 from doctor.analysis.engine import report_session
 from doctor.analysis.registry import load_rules, select_rules
 from doctor.analysis.targets import check_wires
-from doctor.api.checking import Outcome, make_whole
+from doctor.api.checking import make_whole
+from doctor.api.outcomes import Outcome, Told
 from doctor.api.reading import (
     REQUEST,
     Aim,
@@ -27,6 +28,7 @@ from doctor.api.reading import (
 from doctor.errors import DoctorError
 from doctor.findings import Failure, FileReport, FixReport, Safety
 from doctor.records import Record
+from doctor.sources.session import is_unsaved
 
 MESSAGES = "messages"
 """The format of a file that is one JSON list: its rows are written into such a list again."""
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
     from doctor.api.configuring import Course
     from doctor.repair.plans import Plan
+    from doctor.repair.storage.database import KeptBackup
     from doctor.rulekit import Rule
     from doctor.session import Session
 
@@ -85,19 +88,23 @@ def fix_each(
     rules = select_rules(load_rules(), select, ignore)
     aim = Aim(check_wires(wires), model, host)
     targets, failures = find_targets(path, environment) if course is None else find_targets(path, environment, course.find)
+    if len(targets) > 1:
+        # Of a session that was never saved there is no file to repair; who wants one written (--recover -o) names it.
+        targets = [one for one in targets if not (isinstance(one, str) and is_unsaved(one))] or targets
     if output is not None and len(targets) > 1:
         raise DoctorError("usage", f"--output takes one transcript, but {os.fspath(path)} holds {len(targets)}")
     how = how_to_read(events, as_request, now, environment) | {"recover": recover, "watch": watch}
-    wish = _Wish(dry_run, unsafe, force, os.fspath(output) if output is not None else None, diff, in_place)
+    wish = _Wish(dry_run, unsafe, force, os.fspath(output) if output is not None else None, diff, in_place, {})
     if failures:
         yield Outcome(None, tuple(failures))
+    told = Told()
     for target in targets:
         try:
             attempt = partial(_attempt_fix, target, _tune(rules, course, target), wish, aim, how | {"thorough": True}, refresh=now is None)
             file, troubles = repeat_while_busy(attempt, 0.0 if force else wait, time.monotonic, time.sleep)
-            outcome = Outcome(file if course is None else course.finish(file), tuple(troubles))
+            outcome = Outcome(told.shorten(file if course is None else course.finish(file)), tuple(troubles))
         except Exception as error:
-            outcome = Outcome(None, (describe_failure(name_target(target), error, debug),))
+            outcome = Outcome(None, told.drop_repeated((describe_failure(name_target(target), error, debug),)))
         yield outcome
 
 
@@ -149,6 +156,8 @@ class _Wish(Record):
     output: str | None
     diff: bool
     in_place: bool
+    kept: dict[str, KeptBackup]
+    """The backups that this run made of databases."""
 
 
 def _fix_session(session: Session, rules: Sequence[Rule], wish: _Wish, how: Mapping[str, Any]) -> tuple[FileReport, list[Failure]]:
@@ -214,5 +223,5 @@ def _write_store(session: Session, plan: Plan, wish: _Wish, store: tuple[str, st
         raise DoctorError("live", f"{session.transcript.path} is in use: {session.liveness.reason}; close OpenCode", path)
     from doctor.repair.storage.database import write_session
 
-    written = write_session(plan, path, session_id, now)
+    written = write_session(plan, path, session_id, now, wish.kept)
     return done._replace(written=written.path, backup=written.backup, receipt=written.receipt)

@@ -33,11 +33,13 @@ def survey(
     places: Sequence[SessionPlace],
     *,
     now: float,
-    environment: Mapping[str, str] = os.environ,
+    environment: Mapping[str, str] | None = None,
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[SurveyRow]:
     """A row for each session, the worst first, among equals the newest. `jobs` and `progress`: see `check_each`."""
+    # No default of the signature: its help would print the environment.
+    environment = os.environ if environment is None else environment
     work = Work(make_surveyor, SurveyOrder(now, locate_session_state(environment), find_writers()), give_up, HEAVY)
     rows = []
     for row in run_work(work, places, jobs, measure_place):

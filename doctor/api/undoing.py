@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def undo(
-    path: str | os.PathLike[str], *, force: bool = False, now: float | None = None, environment: Mapping[str, str] = os.environ
+    path: str | os.PathLike[str], *, force: bool = False, now: float | None = None, environment: Mapping[str, str] | None = None
 ) -> Undone:
     """Brings back the transcript as it was before its last fix, and keeps what it replaces.
 
@@ -27,6 +27,8 @@ def undo(
     from doctor.repair.storage import undo as undo_file
     from doctor.sources.liveness import find_client_locks
 
+    # No default of the signature: its help would print the environment.
+    environment = os.environ if environment is None else environment
     found = find_transcripts(os.fspath(path), locate_stores(environment))
     if len(found) > 1:
         raise DoctorError("usage", f"undo takes one transcript, but {os.fspath(path)} holds {len(found)}")

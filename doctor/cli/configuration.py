@@ -69,8 +69,9 @@ def say_notes(course: Course, codes: Sequence[str], display: Display, *, pending
     from doctor.cli.streams import say_error
     from doctor.output.text import count_of, write_command
 
-    for line in course.list_idle():
-        say_error(line)
+    for line in (*course.list_idle(), course.describe_left_out()):
+        if line:
+            say_error(line)
     stale = 0 if pending else course.count_stale(codes)
     if stale and course.baseline is not None:
         path = os.path.relpath(course.baseline.path)

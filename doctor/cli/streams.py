@@ -44,6 +44,14 @@ def measure_width(stream: TextIO, environment: Mapping[str, str]) -> int:
         return PLAIN_WIDTH
 
 
+def measure_prose() -> int | None:
+    """Columns that prose on standard output may take; None where no person looks at it and COLUMNS says nothing: then no line is broken."""
+    from doctor.output.prose import WIDEST
+
+    stdout = require_stdout()
+    return min(measure_width(stdout, os.environ), WIDEST) if stdout.isatty() or os.environ.get("COLUMNS") else None
+
+
 def say_failures(failures: Iterable[Failure]) -> None:
     """One line each on stderr."""
     for failure in failures:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from doctor.findings import Fix, Safety
+from doctor.output.prose import NARROWEST, fold, refill
 from doctor.output.text import escape_in_json, neutralise
 from doctor.rulekit import Example, Rule, RuleOption
 
@@ -26,23 +27,30 @@ PASSES = {
 """What the hundreds digit of a code stands for; fixes are applied in this order."""
 
 
-def write_rule(rule: Rule, format: str) -> str:
-    """One rule in one of FORMATS."""
+def write_rule(rule: Rule, format: str, width: int | None = None) -> str:
+    """One rule in one of FORMATS; as text it is filled to `width` columns, None for lines as they are."""
     if format == "json":
         return _write_json(_build_rule(rule))
     if format == "markdown":
         return "\n".join(_write_markdown(rule, level=1))
-    return "\n".join(_write_text(rule))
+    return "\n".join(_write_text(rule, width))
 
 
-def write_rules(rules: Sequence[Rule], format: str) -> str:
-    """All rules in one of FORMATS; the Markdown is the file `rules/README.md`."""
+def write_rules(rules: Sequence[Rule], format: str, width: int | None = None) -> str:
+    """All rules in one of FORMATS, as text filled to `width` columns; the Markdown is the file `rules/README.md`."""
     if format == "json":
         return _write_json({"rules": [_build_rule(rule) for rule in rules]})
     if format == "markdown":
         return "\n".join(_write_catalogue(rules)) + "\n"
-    width = max((len(rule.name) for rule in rules), default=0)
-    return "\n".join(f"{rule.code}  {rule.severity.value:<7}  {rule.name:<{width}}  {rule.summary}" for rule in rules)
+    longest = max((len(rule.name) for rule in rules), default=0)
+    heads = [f"{rule.code}  {rule.severity.value:<7}  {rule.name:<{longest}}" for rule in rules]
+    indent = len(heads[0]) + 2 if heads else 0
+    if width is not None and width - indent < NARROWEST:
+        # No room beside the names: below them there is.
+        lines = [part for head, rule in zip(heads, rules, strict=True) for part in (head.rstrip(), *fold(f"    {rule.summary}", width, 4))]
+    else:
+        lines = [part for head, rule in zip(heads, rules, strict=True) for part in fold(f"{head}  {rule.summary}", width, indent)]
+    return "\n".join(lines)
 
 
 def try_fix(rule: Rule) -> Fix | None:
@@ -64,10 +72,9 @@ def _describe_fix(fix: Fix) -> str:
     return f"{kind}: {fix.title}"
 
 
-def _write_text(rule: Rule) -> list[str]:
+def _write_text(rule: Rule, width: int | None) -> list[str]:
     lines = [f"{rule.code} {rule.name} ({rule.severity.value})", ""]
-    for line in rule.documentation.strip().splitlines():
-        lines.append(line.removeprefix("## "))
+    lines += [line.removeprefix("## ") for line in refill(rule.documentation.strip().splitlines(), width)]
     for title, example in (("Reported", rule.bad), ("Not reported", rule.good)):
         lines += ["", title]
         for name, body in _list_example(example):
@@ -75,10 +82,11 @@ def _write_text(rule: Rule) -> list[str]:
             lines += [f"    {line}" for line in body] or ["    (empty)"]
     fix = try_fix(rule)
     if fix is not None:
-        lines += ["", "What the fix does to the first example", f"    {_describe_fix(fix)}"]
+        lines += ["", "What the fix does to the first example", *fold(f"    {_describe_fix(fix)}", width, 4)]
     if rule.options:
         lines += ["", f"Options, in [rules.{rule.code}] of the configuration"]
-        lines += [f"    {option.name} = {_write_default(option)}    {option.help}{_list_choices(option)}" for option in rule.options]
+        for option in rule.options:
+            lines += fold(f"    {option.name} = {_write_default(option)}    {option.help}{_list_choices(option)}", width, 8)
     return lines
 
 

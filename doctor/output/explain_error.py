@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from doctor.analysis.explaining import ErrorExplanation
 from doctor.output.headline import SAFETY_WORDS
+from doctor.output.prose import fold
 from doctor.output.text import cut, escape_in_json, neutralise, replace_surrogates
 
 TYPE_CHECKING = False
@@ -13,16 +14,23 @@ if TYPE_CHECKING:
     from typing import Any
 
 LONGEST_TEXT = 600
+LABEL = 9
+"""Columns of `means    `."""
 
 
-def write_errors(found: Sequence[ErrorExplanation], format: str) -> str:
-    """All errors of a text in one of explain's FORMATS."""
+def write_errors(found: Sequence[ErrorExplanation], format: str, width: int | None = None) -> str:
+    """All errors of a text in one of explain's FORMATS; as text they are filled to `width` columns, None for lines as they are."""
     if format == "json":
         import json
 
         return escape_in_json(replace_surrogates(json.dumps({"errors": [_build(one) for one in found]}, ensure_ascii=False, indent=2)))
     blocks = [_write_text(one, "**" if format == "markdown" else "") for one in found]
-    return "\n\n".join("\n".join(neutralise(line) for line in block) for block in blocks)
+    return "\n\n".join("\n".join(part for line in block for part in _fold_entry(neutralise(line), width)) for block in blocks)
+
+
+def _fold_entry(line: str, width: int | None) -> list[str]:
+    """`means    …` goes on below its text; a row or a finding below itself."""
+    return fold(line, width, LABEL if not line.startswith(" ") else 4)
 
 
 def _write_text(one: ErrorExplanation, mark: str) -> list[str]:

@@ -86,8 +86,8 @@ def build_row(row: SurveyRow, now: float) -> dict[str, Any]:
         "session_id": row.session_id,
         "project": row.project,
         "path": row.path,
-        "modified": datetime.fromtimestamp(row.modified, UTC).isoformat(timespec="seconds"),
-        "age_seconds": max(0, round(now - row.modified)),
+        "modified": datetime.fromtimestamp(row.modified, UTC).isoformat(timespec="seconds") if row.modified else None,
+        "age_seconds": max(0, round(now - row.modified)) if row.modified else None,
         "size": row.size,
         "turns": row.turns,
         "live": row.liveness or None,
@@ -122,7 +122,8 @@ def _list_cells(row: SurveyRow, short: str, now: float) -> tuple[str, ...]:
     return (
         neutralise(f"{short} ({agent})" if agent and agent not in short else short),
         neutralise(_cut_left(row.project, WIDEST_PROJECT)),
-        write_age(now - row.modified),
+        # What can't be looked at, such as a link to nowhere, has no age.
+        write_age(now - row.modified) if row.modified else "-",
         write_size(row.size),
         f"{row.turns:,}",
         "live" if row.liveness else "",

@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from doctor.errors import DoctorError
 from doctor.sources.metadata import METADATA
 from doctor.sources.naming import COMPRESSED, is_archive, split_member
-from doctor.sources.siblings import EVENTS, NAME, TRANSCRIPT, find_events, is_in_store, list_places
+from doctor.sources.siblings import CONTEXT, EVENTS, NAME, TRANSCRIPT, find_events, is_in_store, list_places
 from doctor.sources.stores import DATABASES, find_places, find_session, holds_sessions, read_head
 
 ROWS = (".jsonl", ".json")
 PATTERN = "*?["
+ROWS_NAME = ".jsonl"
+HEAD_OF_LOG = 4096
 CHAT_EVENTS = ".events.jsonl"
 
 
@@ -68,7 +70,10 @@ def _walk_folder(path: str) -> Iterator[str]:
         except OSError:
             denied.append(folder)
             continue
-        for target in _find_in_folder(folder, folders, files):
+        targets = _find_in_folder(folder, folders, files)
+        if (EVENTS[0] in files or CONTEXT in folders) and not targets and folder != path:
+            targets = _find_unsaved(folder, files, path)
+        for target in targets:
             found = True
             yield target
         waiting += [os.path.join(folder, name) for name in sorted(folders, reverse=True)]
@@ -109,6 +114,24 @@ def _find_in_folder(folder: str, folders: list[str], files: list[str]) -> list[s
         found += [os.path.join(folder, name) for name in sorted(COMPRESSED.intersection(files))[:1]]
         found += _find_others(folder, folders, files)
     return found + [os.path.join(folder, name) for name in sorted(files) if is_archive(name)]
+
+
+def _find_unsaved(folder: str, files: list[str], root: str) -> list[str]:
+    """Where the transcript of a session would be of which only the events are there: it was never saved. One that was saved in another
+    project of the store stands there; it is named here only where the walk through `root` does not come by.
+
+    An `events.jsonl` of something else is no session, nor is one that may belong to a log beside it.
+    """
+    log = find_events(folder)
+    if log is None or os.path.basename(folder) == CONTEXT or any(name.endswith(ROWS_NAME) and name != EVENTS[0] for name in files):
+        return []
+    head = read_head(log, HEAD_OF_LOG)
+    if b'"event"' not in head or not any(sign in head for sign in (b'"ts"', b'"timestamp"')):
+        return []
+    saved = _find_saved(os.path.realpath(folder))
+    if saved is None:
+        return [os.path.join(folder, TRANSCRIPT)]
+    return [] if saved.startswith(os.path.join(os.path.realpath(root), "")) else [saved]
 
 
 def walk_files(root: str, skips: Callable[[str], bool], wants: Callable[[str], bool]) -> list[str]:

@@ -45,7 +45,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
 
 def list_files(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
     _, out, err = run(capsys, *words, "--format", "json")
-    assert err == ""
+    assert [line for line in err.splitlines() if " out " not in line] == []
     return [file["path"] for file in json.loads(out)["files"]]
 
 
@@ -164,7 +164,13 @@ IDLE = [
     ("exclude = ['tree/nowhere']", ["tree"], ['exclude: "tree/nowhere" matches no file']),
     ("exclude = ['tree/nowhere']", ["tree/sound"], []),
     ("exclude = ['tree/nowhere']", ["tree/sound/transcript.jsonl"], []),
-    ("exclude = ['sound']", ["."], []),
+    ("exclude = ['sound']", ["."], ["exclude: leaves out 1 of 4 transcripts"]),
+    ("exclude = ['sound']", [".", "--quiet"], []),
+    ("include = ['tree/sound/**']", ["."], ["include: leaves out 3 of 4 transcripts"]),
+    ("include = ['tree/s*/**']", ["tree/*"], ["include: leaves out 3 of 4 transcripts"]),
+    ("include = ['tree/*']\nexclude = ['sound']", ["."], ["include and exclude leave out 1 of 4 transcripts"]),
+    ("include = ['tree/sound/**']", ["tree/missing/transcript.jsonl"], []),
+    ("exclude = ['sound']", ["--force-exclude", "tree/sound/transcript.jsonl"], ["exclude: leaves out 1 of 1 transcript"]),
     ("per-file-ignores = {'tree/x/**' = ['AD3'], 'tree/sound/**' = ['AD3']}", ["tree"], ['per-file-ignores: "tree/x/**" matches no file']),
     ("include = ['tree/**', 'more/**']", ["."], ['include: "more/**" matches no file']),
     ("ignore = ['AD4']\nseverity = {AD402 = 'error'}", ["tree/sound"], ["severity.AD402: no rule that is in force"]),
@@ -179,6 +185,15 @@ def test_settings_that_match_nothing_are_told(
     configure(project, text)
     code, _, err = run(capsys, "check", "--exit-zero", *arguments)
     assert (code, err.splitlines()) == (0, [f"amplifier-doctor: amplifier-doctor.toml: {line}" for line in idle])
+
+
+def test_whom_a_typo_leaves_with_nothing_hears_how_much_there_was(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    configure(project, "include = ['tere/**']")
+    code, _, err = run(capsys, "check", "tree")
+    assert code == 2 and err.splitlines()[0] == "amplifier-doctor: include in amplifier-doctor.toml leaves out all 4 transcripts under tree"
+    configure(project, "include = ['tree/*']\nexclude = ['sound']")
+    code, _, err = run(capsys, "check", "tree/sound")
+    assert err == "amplifier-doctor: include and exclude in amplifier-doctor.toml leave out the only transcript under tree/sound\n"
 
 
 def test_a_walk_through_a_link_knows_the_project(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

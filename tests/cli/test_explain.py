@@ -72,3 +72,44 @@ def test_the_catalogue_in_the_repository_is_current(update: bool) -> None:
     if update:
         path.write_text(catalogue, encoding="utf-8")
     assert path.read_text("utf-8") == catalogue
+
+
+@pytest.mark.parametrize("columns", [50, 72, 100, 300])
+def test_prose_fits_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Examples and words are never cut; without COLUMNS and terminal nothing is broken."""
+    for code in CODES:
+        monkeypatch.delenv("COLUMNS", raising=False)
+        main(["explain", code])
+        plain = capsys.readouterr().out
+        monkeypatch.setenv("COLUMNS", str(columns))
+        main(["explain", code])
+        out = capsys.readouterr().out
+        assert out.split() == plain.split()
+        examples = [line for line in plain.splitlines() if line.startswith("    {")]
+        assert [line for line in out.splitlines() if line.startswith("    {")] == examples
+        limit = min(columns, 100)
+        assert all(len(line) <= limit or line in examples or len(line.split()) == 1 for line in out.splitlines() if line[:4] != "    ")
+
+
+def test_the_list_fits_the_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["rules"])
+    plain = capsys.readouterr().out
+    for columns in (50, 80, 120):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        main(["rules"])
+        out = capsys.readouterr().out
+        assert out.split() == plain.split()
+        assert max(map(len, out.splitlines())) <= min(columns, 100)
+        assert [line[:5] for line in out.splitlines() if not line.startswith(" ")] == CODES
+    main(["rules", "--format", "markdown"])
+    assert capsys.readouterr().out == write_rules(load_rules(), "markdown")
+
+
+def test_an_error_text_fits_the_terminal_with_its_ids_whole(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    ids = [f"toolu_01{letter * 20}" for letter in "ABCDEF"]
+    text = f"messages.3: `tool_use` ids were found without `tool_result` blocks immediately after: {', '.join(ids)}. Each"
+    assert main(["explain", "--error", text]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 60
+    assert all(out.count(id) == 2 for id in ids)

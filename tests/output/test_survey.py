@@ -37,6 +37,17 @@ def test_each_session_is_one_line_with_an_answer() -> None:
     assert lines[-1] == "5 sessions: 1 resumable, 1 after fix, 1 not resumable, 1 live, 1 could not be judged"
 
 
+def test_what_was_never_looked_at_has_no_age() -> None:
+    lost = UNREAD._replace(modified=0.0)
+    stream, document = io.StringIO(), io.StringIO()
+    write_table([lost, SOUND], stream, now=NOW)
+    cells = stream.getvalue().splitlines()[1].split()
+    assert cells[2] == "-" and stream.getvalue().splitlines()[2].split()[2] == "2h"
+    write_json([lost], document, roots=["/s"], now=NOW)
+    (row,) = json.loads(document.getvalue())["sessions"]
+    assert row["modified"] is None and row["age_seconds"] is None
+
+
 def test_ids_are_cut_to_what_tells_them_apart() -> None:
     short = shorten_ids([row.session_id for row in ROWS])
     assert short["7a2c5a9f-c6d9"] == "7a2c5a9f-c" and short["7a2c5a9f-ffff"] == "7a2c5a9f-f" and short["live"] == "live"

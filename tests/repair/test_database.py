@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from doctor import fix, undo
+from doctor.api.fixing import fix_each
+from doctor.cli import main
 from doctor.errors import DoctorError
 from doctor.examples import database
 from doctor.sources.formats.opencode.database import close_databases
@@ -76,6 +78,70 @@ def test_a_fix_is_written_backed_up_and_taken_back(store: Path, mode: str) -> No
     with pytest.raises(DoctorError, match="nothing to undo"):
         undo(f"{store}#ses_1", now=NOW + 2)
     assert repair(store).files[0].fix.written
+
+
+def build_many(folder: Path) -> tuple[Path, list[str]]:
+    """A database of three sessions, each with an open call."""
+    extra = "".join(ROWS.replace("ses_1", f"ses_{n}").replace("msg_", f"msg_{n}").replace("prt_", f"prt_{n}") for n in (2, 3))
+    path = build_database(folder / "opencode.db", database() + ROWS)
+    with closing(sqlite3.connect(path)) as connection:
+        names = [row[1] for row in connection.execute("PRAGMA table_info(session)")]
+        rest = ", ".join(name for name in names if name != "id")
+        for n in (2, 3):
+            connection.execute(f"INSERT INTO session (id, {rest}) SELECT 'ses_{n}', {rest} FROM session WHERE id = 'ses_1'")
+        connection.executescript(extra)
+        connection.commit()
+    return path, ["ses_1", "ses_2", "ses_3"]
+
+
+def list_backups(store: Path) -> list[str]:
+    return [name for name in sorted(os.listdir(store.parent)) if ".bak-doctor-" in name]
+
+
+def test_one_backup_serves_all_sessions_of_a_run(tmp_path: Path) -> None:
+    store, sessions = build_many(tmp_path)
+    before = read(store)
+    report = fix(store, dry_run=False, in_place=True, now=NOW)
+    close_databases()
+    done = [file.fix for file in report.files]
+    assert report.errors == () and len(done) == 3 and all(one.written for one in done)
+    assert len({one.backup for one in done}) == 1 == len(list_backups(store)) and len({one.receipt for one in done}) == 3
+    assert read(Path(done[0].backup)) == before
+    for session in reversed(sessions):
+        assert undo(f"{store}#{session}", now=NOW + 1).backup == done[0].backup
+        with pytest.raises(DoctorError, match="nothing to undo"):
+            undo(f"{store}#{session}", now=NOW + 2)
+    assert read(store) == before
+    again = fix(store, dry_run=False, in_place=True, now=NOW + 3)
+    close_databases()
+    assert again.errors == () and len(list_backups(store)) == 2
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("UPDATE part SET data = '{}' WHERE id = 'prt_22'")
+        connection.commit()
+    with pytest.raises(DoctorError, match="was changed since it was fixed"):
+        undo(f"{store}#ses_2", now=NOW + 4)
+
+
+def test_undo_says_what_it_took_back(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repair(store)
+    close_databases()
+    assert main(["undo", f"{store}#ses_1"]) == 0
+    assert capsys.readouterr().out.startswith(f"{store}#ses_1: the rows of its last fix are back; what it held until now is kept in ")
+
+
+def test_who_writes_between_two_sessions_gets_a_backup_of_his_own(tmp_path: Path) -> None:
+    store, _ = build_many(tmp_path)
+    outcomes = fix_each(store, dry_run=False, in_place=True, now=NOW)
+    first = next(outcomes).file
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("INSERT INTO message VALUES ('msg_99', 'ses_1', 99, '{}')")
+        connection.commit()
+    second, third = (outcome.file for outcome in outcomes)
+    close_databases()
+    assert first.fix.backup != second.fix.backup == third.fix.backup
+    assert "msg_99" in read(Path(second.fix.backup)) and "msg_99" not in read(Path(first.fix.backup))
+    os.unlink(second.fix.backup)
+    undo(f"{store}#{third.path.rpartition('#')[2]}", now=NOW + 1)
 
 
 def test_it_takes_an_explicit_wish(store: Path) -> None:

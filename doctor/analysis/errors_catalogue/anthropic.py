@@ -139,7 +139,10 @@ ENTRIES = (
     ),
     Entry(
         "AN-19",
-        r"Input does not match the expected shape|Input tag '\w+' found using 'type'|Extra inputs are not permitted",
+        r"Input does not match the expected shape|Input tag '\w+' found using 'type'|Extra inputs are not permitted|"
+        r"messages(?:\.\d+\.(?:role|content(?:\.\d+(?:\.type)?)?))?: "
+        r"(?:Field required|Input should be (?:a valid (?:array|list)|an object))|"
+        r"Unexpected role \"(?!system)",
         ("AD203",),
         "A message or a block has a shape, a type or a field that belongs to another API or to a framework.",
         "Remove the field, or convert the block to this API's own type.",

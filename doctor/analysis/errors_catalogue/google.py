@@ -64,6 +64,13 @@ ENTRIES = (
         "Restore the transcript from its backup.",
     ),
     Entry(
+        "GM-12",
+        r"function_response\.name: Name cannot be empty",
+        ("AD204",),
+        "A result does not say which tool it is of.",
+        "Write the tool's name into the result: that of the call it answers.",
+    ),
+    Entry(
         "GM-10",
         r"Invalid JSON payload received\. Unknown name \"?(\w+)",
         (),

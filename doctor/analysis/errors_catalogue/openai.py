@@ -68,7 +68,7 @@ ENTRIES = (
     ),
     Entry(
         "OC-09",
-        r"Content blocks are expected to be either text or image_url type|Missing required parameter: 'messages\[\d+\]\.content",
+        r"Content blocks are expected to be either text or image_url type|Missing required parameter: 'messages\[\d+\]\.content\[",
         ("AD203",),
         "A content part is of a type that a message of this role may not hold.",
         _CONVERT,
@@ -79,6 +79,28 @@ ENTRIES = (
         (),
         "This model takes no system or developer message.",
         "Send the instructions as a user message.",
+    ),
+    Entry(
+        "OC-12",
+        r"Invalid type for 'messages(?:\[\d+\](?:\.(?:content|tool_calls)(?:\[\d+\])?)?)?': expected|"
+        r"Missing required parameter: 'messages(?:\[\d+\]\.(?:role|content))?'",
+        ("AD201", "AD202", "AD203"),
+        "The list of messages, one of them, or its content is of a kind that this API does not take, or is not there.",
+        _CONVERT,
+    ),
+    Entry(
+        "OC-13",
+        r"Invalid 'messages': empty array",
+        ("AD107",),
+        "No message was sent.",
+        "Restore the transcript from its backup.",
+    ),
+    Entry(
+        "OC-14",
+        r"Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'",
+        ("AD202",),
+        "A message has a role that this API does not know.",
+        "Send it as the user's or as the assistant's.",
     ),
     Entry(
         "OR-01",
@@ -172,5 +194,28 @@ ENTRIES = (
         (),
         "An output, a tool name or a namespace breaks this API's limits.",
         "Shorten the output, or send the namespace with the call.",
+    ),
+    Entry(
+        "OR-15",
+        r"Invalid type for 'input(?:\[\d+\])?': expected|Missing required parameter: 'input(?:\[\d+\]\.content)?'|"
+        r"One of \"input\" or \"previous_response_id\"|"
+        r"Invalid value: ''\. Supported values are: 'assistant', 'system', 'developer', and 'user'",
+        ("AD201", "AD202", "AD203", "AD107"),
+        "The input, one of its items, or an item's content is of a kind that this API does not take, or is not there.",
+        _CONVERT,
+    ),
+    Entry(
+        "OR-17",
+        r"Invalid 'input\[\d+\]\.name': empty string",
+        ("AD204",),
+        "A call names no tool.",
+        "Write the name under which the tool is offered.",
+    ),
+    Entry(
+        "OR-16",
+        r"Invalid value: '[^']+'\. Supported values are: 'assistant', 'system', 'developer', and 'user'",
+        ("AD202",),
+        "A message has a role that this API does not know.",
+        "Send it as the user's or as the assistant's.",
     ),
 )

@@ -46,7 +46,7 @@ def check(history: History) -> list[Violation]:
     """What the API answers to a history, in the order in which it would find it."""
     found = list(history.problems)
     messages = history.messages
-    if not messages or len(messages) > MOST_MESSAGES:
+    if (not messages and not found) or len(messages) > MOST_MESSAGES:
         text = "messages: at least one message is required" if not messages else "messages: List should have at most 100000 items"
         found.append(Violation("AN-18", text, 0, "messages", ()))
     for sent in messages:

@@ -17,6 +17,7 @@ from doctor.analysis.wires.shape import (
     merge_turns,
     order_violations,
 )
+from doctor.refusals import CALL_FIRST
 
 _SIGNING = re.compile(r"gemini-(?:[3-9]|\d\d)(?!.*image)")
 
@@ -46,8 +47,7 @@ def _check_counts(turns: list[Turn], settings: Settings, found: list[Violation])
             owner = turn
             asked = _count(turn, CALL)
             if asked and turn.index == 0:
-                text = "Please ensure that function call turn comes immediately after a user turn or after a function response turn."
-                found.append(Violation("GM-02", text, turn.index, f"contents[{turn.index}]", _list_lines(turn, CALL)))
+                found.append(Violation("GM-02", CALL_FIRST, turn.index, f"contents[{turn.index}]", _list_lines(turn, CALL)))
             continue
         answered = _count(turn, RESULT)
         if answered and not asked:

@@ -28,7 +28,11 @@ def _first_id(violation: Violation) -> str:
     return violation.ids[0] if violation.ids else ""
 
 
-FORM_RULES = frozenset(("OC-04", "OC-05", "OC-06", "OC-08", "OC-09", "OR-05", "OR-08", "OR-09", "OR-10", "OR-11", "OR-12", "OR-13"))
+FORM_RULES = frozenset((
+    "OC-04", "OC-05", "OC-06", "OC-08", "OC-09", "OC-14", "OR-05", "OR-08", "OR-09", "OR-10", "OR-11", "OR-12", "OR-13", "OR-16", "OR-17",
+))  # fmt: skip
+SHAPE_RULES = frozenset(("OC-12", "OC-13", "OR-15"))
+"""What is no message at all is refused by every server, each in its own words."""
 OPENAI = re.compile(r"(?:^|\.)(?:openai\.com|openai\.azure\.com|services\.ai\.azure\.com|cognitiveservices\.azure\.com)$")
 _QWEN = "<400> InternalError.Algo.InvalidParameter: "
 HOSTS = (
@@ -118,6 +122,8 @@ def judge_host(found: list[Violation], address: str) -> list[Violation]:
         if host is not None and violation.rule in host.rewords:
             rule, word = host.rewords[violation.rule]
             violation = violation._replace(rule=rule, text=word(violation), severity=ERROR, depends="")
+        elif violation.rule in SHAPE_RULES:
+            violation = violation._replace(text="")
         elif violation.rule in FORM_RULES and violation.severity == ERROR:
             violation = violation._replace(severity=WARNING, depends=f"the server: this limit is OpenAI's own, {name} may have another")
         judged.append(violation)

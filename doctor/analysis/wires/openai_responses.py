@@ -19,6 +19,8 @@ from doctor.analysis.wires.shape import (
 
 LONGEST_ID = 64
 LONGEST_NAME = 128
+NAMED_CALLS = ("function_call", "custom_tool_call")
+"""Calls of the server's own tools have a type, and no name."""
 _TWO_OUTPUTS = "whether two outputs for one call are taken: nothing is recorded either way, and no text is known"
 
 
@@ -37,6 +39,12 @@ def check(history: History) -> list[Violation]:
             if sent.blocks and sent.blocks[0].kind == THINKING:
                 _check_reasoning(sent, messages[position + 1] if position + 1 < len(messages) else None, settings, found)
         for block in sent.blocks:
+            if block[0] == CALL and not block.name and sent.role in NAMED_CALLS:
+                text = (
+                    f"Invalid 'input[{sent.index}].name': empty string. Expected a string with minimum length 1, "
+                    "but got an empty string instead."
+                )
+                found.append(Violation("OR-17", text, sent.index, f"input[{sent.index}].name", (block.line,), ids=(block.id,)))
             if (block[0] == CALL or block[0] == RESULT) and (len(block.id) > LONGEST_ID or len(block.name) > LONGEST_NAME):
                 _check_lengths(block, sent.index, found)
     if (host := find_host(settings.host)) is not None and host.name == "DeepSeek":

@@ -137,7 +137,7 @@ def _minds(wire: str, id: str, name: str) -> bool:
         return STRICT_ID.match(id) is None or not name
     if wire == CONVERSE:
         return LOOSE_ID.match(id) is None or STRICT_ID.match(name) is None
-    return wire == OPENAI_CHAT and STRICT_ID.match(name) is None
+    return (wire == OPENAI_CHAT and STRICT_ID.match(name) is None) or (wire == OPENAI_RESPONSES and not name)
 
 
 def _check_stretches(transcript: Transcript, wire: str, suspects: Sequence[int], settings: Settings) -> list[Violation]:

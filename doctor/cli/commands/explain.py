@@ -11,22 +11,24 @@ if TYPE_CHECKING:
 
 def run_explain(code: str, format: str) -> int:
     from doctor.api.explaining import explain
-    from doctor.cli.streams import print_text
+    from doctor.cli.streams import measure_prose, print_text
     from doctor.output.explain import write_rule
 
-    return print_text(write_rule(explain(code), format))
+    return print_text(write_rule(explain(code), format, measure_prose()))
 
 
 def run_explain_error(text: str, session: str | None, format: str, wires: list[str], model: str) -> int:
     """`text` "-" stands for what standard input holds, a whole log if need be."""
     from doctor.api.explaining import explain_error
     from doctor.cli.settings import read_stdin
-    from doctor.cli.streams import print_text
+    from doctor.cli.streams import measure_prose, print_text
     from doctor.output.explain_error import write_errors
 
     if text == "-":
         text = read_stdin().decode("utf-8", "replace")
-    return print_text(write_errors(explain_error(text, session, wires=wires, model=model), format))
+    return print_text(
+        write_errors(explain_error(text, session, wires=wires, model=model), format, measure_prose() if format == "text" else None)
+    )
 
 
 def register(app: typer.Typer) -> None:

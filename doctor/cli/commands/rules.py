@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 def run_rules(format: str) -> int:
     from doctor.analysis.registry import load_rules
-    from doctor.cli.streams import print_text
+    from doctor.cli.streams import measure_prose, print_text
     from doctor.output.explain import write_rules
 
-    return print_text(write_rules(load_rules(), format))
+    return print_text(write_rules(load_rules(), format, measure_prose()))
 
 
 def register(app: typer.Typer) -> None:

@@ -13,7 +13,9 @@ def run_undo(path: str, force: bool) -> int:
     from doctor.output.text import neutralise
 
     undone = undo(path, force=force)
-    return print_text(neutralise(f"{undone.path}: restored from {undone.backup}; what it held until now is kept in {undone.kept}"))
+    # In a database only the rows of one fix go back: its backup holds all sessions, and those of others may have been fixed since.
+    how = "the rows of its last fix are back" if undone.kept.endswith(".json") else f"restored from {undone.backup}"
+    return print_text(neutralise(f"{path if '#' in path else undone.path}: {how}; what it held until now is kept in {undone.kept}"))
 
 
 def register(app: typer.Typer) -> None:

@@ -20,40 +20,31 @@ from doctor.repair import receipts
 from doctor.repair.plans import Plan
 from doctor.repair.storage import files
 from doctor.repair.storage.locks import hold_locks
+from doctor.repair.storage.papers import TABLES, Paper, RowChange, find_papers
 from doctor.repair.storage.writing import Written, find_free_stamp
+from doctor.sources.copies import identify_database
 from doctor.sources.source import MemorySource
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-TABLES = {"message": ("id", "sessionID"), "part": ("id", "sessionID", "messageID")}
-"""By table the members of an export's record that are columns of their own."""
 SAFE = "integrity_check"
 WAIT = 0.0
 
 
-class RowChange(Record):
-    """One row: what its `data` column held, and what it is to hold."""
-
-    table: str
-    id: str
-    before: str
-    after: str
-
-
-class Paper(Record):
-    """A receipt of a fix in a database."""
+class KeptBackup(Record):
+    """A backup that an earlier session of the run made, and what the database was when that session's fix was written."""
 
     path: str
-    backup: str
-    session: str
-    rows: tuple[RowChange, ...]
-    is_undone: bool
+    identity: tuple[object, ...]
 
 
-def write_session(plan: Plan, store: str, session_id: str, now: float) -> Written:
+def write_session(plan: Plan, store: str, session_id: str, now: float, kept: dict[str, KeptBackup] | None = None) -> Written:
     """Carries a plan out in the database `store`.
+
+    `kept`: the backups of this run, by database. One is enough for all sessions as long as nobody else writes in between: it holds their
+    rows as they were. What a fix changed, each receipt knows by itself.
 
     Raises DoctorError with nothing changed: "live" (somebody has it open), "changed", "unwritable", or "usage" for a session of V2.
     """
@@ -62,15 +53,17 @@ def write_session(plan: Plan, store: str, session_id: str, now: float) -> Writte
     if not changes:
         return Written("")
     real = os.path.realpath(store)
+    known = _find_kept(real, kept)
     with files.explain_errors(real):
         files.require_writable(real)
         with hold_locks(real), _open_alone(real) as connection:
             rows = _pin(connection, real, changes)
             stamp = find_free_stamp(real, now)
-            backup, receipt = real + receipts.BACKUP + stamp, real + receipts.RECEIPT + stamp + ".json"
+            backup, receipt = known or real + receipts.BACKUP + stamp, real + receipts.RECEIPT + stamp + ".json"
             created: list[str] = []
             try:
-                _back_up(connection, real, backup, created)
+                if not known:
+                    _back_up(connection, real, backup, created)
                 paper = _write_paper(plan, real, session_id, os.path.basename(backup), stamp, rows)
                 files.create_file(receipt, MemorySource(paper), os.stat(real), created)
                 files.sync_folder(os.path.dirname(real))
@@ -80,7 +73,15 @@ def write_session(plan: Plan, store: str, session_id: str, now: float) -> Writte
                     with suppress(OSError):
                         os.unlink(name)
                 raise
+    if kept is not None:
+        kept[real] = KeptBackup(backup, identify_database(real))
     return Written(real, backup, receipt)
+
+
+def _find_kept(real: str, kept: dict[str, KeptBackup] | None) -> str:
+    """The backup of this run that will do, "" for none: it is still there, and the database is as the run left it."""
+    known = kept.get(real) if kept is not None else None
+    return known.path if known is not None and os.path.isfile(known.path) and known.identity == identify_database(real) else ""
 
 
 def list_changes(old: Any, new: Any) -> list[RowChange]:
@@ -265,29 +266,3 @@ def _is_still_old(connection: sqlite3.Connection, paper: Paper) -> bool:
 def _read_data(connection: sqlite3.Connection, row: RowChange) -> Any:
     found = connection.execute(f"SELECT data FROM {row.table} WHERE id = ?", (row.id,)).fetchone()
     return found[0] if found is not None else None
-
-
-def find_papers(real: str) -> list[Paper]:
-    """All readable receipts beside a database, newest first, those of fixes that were taken back among them."""
-    folder, name = os.path.split(real)
-    found = []
-    for entry in sorted(os.listdir(folder), reverse=True):
-        for ending, is_undone in ((receipts.RECEIPT, False), (receipts.UNDONE, True)):
-            if entry.startswith(name + ending) and entry.endswith(".json"):
-                paper = _read_paper(os.path.join(folder, entry), folder, is_undone)
-                found += [paper] if paper is not None else []
-    return found
-
-
-def _read_paper(path: str, folder: str, is_undone: bool) -> Paper | None:
-    try:
-        with open(path, "rb") as stream:
-            paper: Any = json.loads(stream.read())
-        rows = tuple(RowChange(**row) for row in paper["rows"])
-        # Only names of tables that are written here may reach a statement.
-        if any(row.table not in TABLES for row in rows):
-            return None
-        name = os.path.basename(paper["undone" if is_undone else "backup"])
-        return Paper(path, os.path.join(folder, name), str(paper["session"]), rows, is_undone)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None

@@ -17,6 +17,7 @@ _CONVERSE_BLOCKS = frozenset(
     ("text", "toolUse", "toolResult", "image", "document", "video", "reasoningContent", "cachePoint", "guardContent")
 )
 _ANTHROPIC_BLOCKS = frozenset(("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document"))
+_BARE = ({"messages"}, {"contents"})
 _CHAT_ROLES = ("system", "developer", "tool", "function")
 
 
@@ -51,7 +52,7 @@ def detect_wire(body: dict[str, Any]) -> str:
     sign (system prompt, parameters) decides, else Chat Completions."""
     if isinstance(body.get("contents"), (list, dict)):
         return "gemini"
-    if isinstance(body.get("messages"), list):
+    if isinstance(body.get("messages"), list) or ("messages" in body and isinstance(body.get("model"), str)):
         return _tell_messages(body)
     if isinstance(body.get("input"), (list, str)) and ("model" in body or isinstance(body["input"], list)):
         return "openai-responses"
@@ -63,7 +64,7 @@ def _tell_messages(body: dict[str, Any]) -> str:
         return "converse"
     if any(key in body for key in ("anthropic_version", "stop_sequences")):
         return "anthropic"
-    for message in body["messages"]:
+    for message in body["messages"] if isinstance(body["messages"], list) else ():
         if not isinstance(message, dict):
             continue
         if (message.get("role") in _CHAT_ROLES and not isinstance(message.get("content"), list)) or "tool_calls" in message:
@@ -112,12 +113,14 @@ def read_requests(source: Source, path: str) -> list[RequestBody]:
     rows = [(0, whole)] if whole is not None else [(line, parse_body(raw)) for line, raw in enumerate(data.split(b"\n"))]
     if isinstance(whole, list):
         rows = list(enumerate(whole))
-    for line, row in rows:
-        body = unwrap_request(row)
-        if body is not None:
-            found.append(RequestBody(line, detect_wire(body), body, _read(row, "host"), _read(row, "model") or _read(body, "model")))
-    if not found:
+    if not any(unwrap_request(row) for _, row in rows):
         raise DoctorError("unreadable", f"{path} holds no request body (a JSON object with messages, contents or input)", path)
+    for line, row in rows:
+        # What holds nothing but a spoilt conversation is a body where it stands beside others.
+        body = row if isinstance(row, dict) and row.keys() in _BARE else unwrap_request(row)
+        if body is not None:
+            wire = detect_wire(body) or ("gemini" if "contents" in body else "openai-chat")
+            found.append(RequestBody(line, wire, body, _read(row, "host"), _read(row, "model") or _read(body, "model")))
     return found
 
 

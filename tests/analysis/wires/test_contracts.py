@@ -28,12 +28,16 @@ SAME_TEXT = {"DS-02": "OC-01", "DS-03": "OR-01", "KI-04": "OC-01", "QW-01": "OC-
 REFUSALS = (
     "AN-01", "AN-02", "AN-03", "AN-04", "AN-05", "AN-06", "AN-07", "AN-08", "AN-10", "AN-11", "AN-12", "AN-13", "AN-14", "AN-18",
     "AN-19", "AN-22", "AN-23", "AN-26", "AN-27", "AN-30", "AN-31", "AN-32", "AN-35", "AN-36", "AN-38", "AN-39", "OC-01", "OC-02",
-    "OC-03", "OC-04", "OC-05", "OC-06", "OC-08", "OC-09", "OR-01", "OR-02", "OR-03", "OR-05", "OR-08", "OR-09", "OR-10", "OR-11",
-    "OR-12", "OR-13", "GM-01", "GM-02", "GM-03", "GM-05", "GM-06", "GM-07", "GM-08", "GM-10", "BC-01", "BC-02", "BC-03", "BC-04",
-    "BC-08", "BC-09", "BC-10", "BC-12", "BC-13", "DS-02", "DS-03", "MI-01", "MI-04", "KI-01", "KI-02", "KI-03", "KI-04", "MM-01",
+    "OC-03", "OC-04", "OC-05", "OC-06", "OC-08", "OC-09", "OC-12", "OC-13", "OC-14",
+    "OR-01", "OR-02", "OR-03", "OR-05", "OR-08", "OR-09", "OR-10", "OR-11",
+    "OR-12", "OR-13", "OR-15", "OR-16", "OR-17", "GM-01", "GM-02", "GM-03", "GM-05", "GM-06", "GM-07", "GM-08", "GM-10", "GM-11", "GM-12",
+    "BC-01", "BC-02", "BC-03", "BC-04",
+    "BC-08", "BC-09", "BC-10", "BC-12", "BC-13", "BC-15", "DS-02", "DS-03", "MI-01", "MI-04", "KI-01", "KI-02", "KI-03", "KI-04", "MM-01",
     "MM-02", "MM-03", "MM-04", "QW-01",
 )  # fmt: skip
 """Every rule that was recorded, documented or reported and is an error. AN-37 needs five megabytes and is made below."""
+WITHOUT_TEXT = ("GM-11", "BC-15")
+"""Refusals of which it is not known in which words they come."""
 
 
 def check_case(rule: str) -> list[Violation]:
@@ -58,7 +62,10 @@ def test_a_request_is_refused_in_the_words_of_its_rule(rule: str, update: bool) 
     assert lines == expected.read_text()
     assert {one.rule for one in found if one.severity == ERROR} == {rule}
     for one in found:
-        assert [match.rule for match in find_errors(one.text)] == [SAME_TEXT.get(one.rule, one.rule)]
+        if rule in WITHOUT_TEXT:
+            assert not one.text and one.reason
+        else:
+            assert [match.rule for match in find_errors(one.text)] == [SAME_TEXT.get(one.rule, one.rule)]
 
 
 @pytest.mark.parametrize("rule", CASES)

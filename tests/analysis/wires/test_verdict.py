@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from random import Random
 
 import pytest
@@ -59,10 +60,11 @@ def test_stretches_say_what_the_whole_says(start: int, as_request: bool) -> None
             if wire != "openai-responses":
                 assert [(one.rule, one.text, one.lines) for one in found] == [(one.rule, one.text, one.lines) for one in whole], seed
             else:
-                # Its texts name no place, and items are numbered by estimate.
-                assert sorted((one.rule, one.text, one.lines) for one in found) == sorted(
-                    (one.rule, one.text, one.lines) for one in whole
-                ), seed
+                # Few of its texts name a place, and items are numbered by estimate.
+                said, all_said = (
+                    sorted((one.rule, re.sub(r"input\[\d+\]", "input[…]", one.text), one.lines) for one in some) for some in (found, whole)
+                )
+                assert said == all_said, seed
 
 
 @pytest.mark.parametrize("start", range(0, 600, 100))

@@ -89,7 +89,11 @@ def test_cleared_rows_pass_the_schema_and_others_are_described(row: dict[str, An
         ('{"role":"assistant","content":"x","tool_calls":[{"tool":"b"}]}', "call", "tool_calls[0] has no 'id'"),
         ('{"role":"assistant","content":"x","tool_calls":[{"id":"a"}]}', "call", "tool_calls[0] has no name"),
         ('{"role":"assistant","content":[{"type":"tool_call","name":"b","input":{}}]}', "call", "content[0] has no 'id'"),
-        ('{"role":"assistant","content":[{"type":"tool_call","id":"a","name":"b","input":"s"}]}', "content", "content[0].input is a string, not object"),
+        (
+            '{"role":"assistant","content":[{"type":"tool_call","id":"a","name":"b","input":"s"}]}',
+            "content",
+            "content[0].input is a string, not object",
+        ),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_precisely(row: str, kind: str, message: str) -> None:
@@ -125,7 +129,13 @@ def test_many_broken_rows_are_counted_but_not_all_described() -> None:
 @pytest.mark.parametrize(
     ("row", "spelling"),
     [
-        ({"content": [{"type": "tool_call", "id": "a", "name": "b", "input": {}}], "tool_calls": [{"id": "a", "tool": "b", "arguments": {}}]}, 3),
+        (
+            {
+                "content": [{"type": "tool_call", "id": "a", "name": "b", "input": {}}],
+                "tool_calls": [{"id": "a", "tool": "b", "arguments": {}}],
+            },
+            3,
+        ),
         ({"content": [{"type": "tool_call", "id": "a", "name": "b", "input": {}}]}, 1),
         ({"content": "", "tool_calls": [{"id": "a", "tool": "b", "arguments": {}}]}, 2),
         ({"content": "", "tool_calls": [{"id": "a", "type": "function", "function": {"name": "b", "arguments": "{}"}}]}, 6),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from doctor.analysis.wires.bodies.media import check_images
+from doctor.analysis.wires.bodies.shapes import BAD_CONTENT, BAD_ROLE, NOT_AN_OBJECT, refuse
 from doctor.analysis.wires.bodies.surrogates import find_lone_surrogate
 from doctor.analysis.wires.bodies.texts import judge_text
 from doctor.analysis.wires.shape import (
@@ -51,6 +52,7 @@ FOREIGN_TYPES = frozenset(
 FOREIGN_FIELDS = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "metadata", "timestamp")
 FRAMEWORK_FIELDS = ("visibility", "timestamp", "metadata")
 MOST_CACHE_MARKS = 4
+ROLES = ("user", "assistant", "system")
 
 
 def lower_request(body: dict[str, Any], host: str = "") -> History:
@@ -60,9 +62,14 @@ def lower_request(body: dict[str, Any], host: str = "") -> History:
     mode = thinking.get("type") if isinstance(thinking, dict) else ("disabled" if "thinking" in body else "")
     model = body.get("model")
     settings = Settings(model if isinstance(model, str) else "", host, True, mode if isinstance(mode, str) else "")
-    messages = [_lower_message(message, index, problems) for index, message in enumerate(body.get("messages") or ())]
-    _count_cache_marks(body, problems)
-    check_images(body.get("messages") or (), problems)
+    listed = body.get("messages")
+    if not isinstance(listed, list):
+        said = "Input should be a valid array" if "messages" in body else "Field required"
+        problems.append(refuse("AN-19", f"messages: {said}", "messages", 0, BAD_CONTENT, is_listed=False))
+        listed = []
+    messages = [_lower_message(message, index, problems) for index, message in enumerate(listed)]
+    _count_cache_marks(body, listed, problems)
+    check_images(listed, problems)
     place = find_lone_surrogate(body)
     if place is not None:
         text = f"The request body is not valid JSON: no low surrogate in string: line 1 column {place + 1} (char {place})"
@@ -71,8 +78,13 @@ def lower_request(body: dict[str, Any], host: str = "") -> History:
 
 
 def _lower_message(message: Any, index: int, problems: list[Violation]) -> Sent | None:
-    if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-        return _refuse_shape(index, problems)
+    if not isinstance(message, dict):
+        return _refuse_shape(index, problems, NOT_AN_OBJECT)
+    if not isinstance(message.get("role"), str):
+        return _refuse_role(message, index, problems)
+    if message["role"] not in ROLES:
+        text = f'messages: Unexpected role "{message["role"]}". Allowed roles are "user" or "assistant"'
+        problems.append(refuse("AN-19", text, f"messages.{index}.role", index, BAD_ROLE))
     for field in FOREIGN_FIELDS:
         if field in message:
             text = f"messages.{index}.{field}: Extra inputs are not permitted"
@@ -82,19 +94,36 @@ def _lower_message(message: Any, index: int, problems: list[Violation]) -> Sent 
         blocks = (Block(TEXT, "", "", judge_text(content), index),) if content else ()
         return Sent(role, blocks, index, 0 if content else EMPTY, index)
     if not isinstance(content, list):
-        return _refuse_shape(index, problems)
+        said = "Input should be a valid array" if "content" in message else "Field required"
+        param = f"messages.{index}.content"
+        problems.append(refuse("AN-19", f"{param}: {said}", param, index, BAD_CONTENT))
+        return None
     blocks = tuple(_lower_block(block, index, place, problems) for place, block in enumerate(content))
     return Sent(role, blocks, index, 0 if blocks else EMPTY | EMPTY_LIST, index)
 
 
-def _refuse_shape(index: int, problems: list[Violation]) -> None:
+def _refuse_shape(index: int, problems: list[Violation], code: str) -> None:
     text = f"messages.{index}: Input does not match the expected shape."
-    problems.append(Violation("AN-19", text, index, f"messages.{index}", (index,)))
+    problems.append(refuse("AN-19", text, f"messages.{index}", index, code))
+
+
+def _refuse_role(message: dict[str, Any], index: int, problems: list[Violation]) -> None:
+    if "role" in message:
+        _refuse_shape(index, problems, BAD_ROLE)
+    else:
+        param = f"messages.{index}.role"
+        problems.append(refuse("AN-19", f"{param}: Field required", param, index, BAD_ROLE))
 
 
 def _lower_block(block: Any, index: int, place: int, problems: list[Violation]) -> Block:
     if not isinstance(block, dict) or not isinstance(block.get("type"), str):
-        _refuse_shape(index, problems)
+        param = f"messages.{index}.content.{place}"
+        if not isinstance(block, dict):
+            problems.append(refuse("AN-19", f"{param}: Input should be an object", param, index, BAD_CONTENT))
+        elif "type" not in block:
+            problems.append(refuse("AN-19", f"{param}.type: Field required", f"{param}.type", index, BAD_CONTENT))
+        else:
+            _refuse_shape(index, problems, BAD_CONTENT)
         return Block(OTHER, line=index)
     kind = block["type"]
     for field in FRAMEWORK_FIELDS:
@@ -136,13 +165,13 @@ def _read(block: dict[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _count_cache_marks(body: dict[str, Any], problems: list[Violation]) -> None:
+def _count_cache_marks(body: dict[str, Any], listed: list[Any], problems: list[Violation]) -> None:
     """Rule AN-35: marks in system, tools and messages together; null does not count."""
     blocks: list[Any] = []
     for key in ("system", "tools"):
         if isinstance(body.get(key), list):
             blocks += body[key]
-    for message in body.get("messages") or ():
+    for message in listed:
         content = message.get("content") if isinstance(message, dict) else None
         for block in content if isinstance(content, list) else ():
             blocks.append(block)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from doctor.analysis.wires.bodies.shapes import BAD_CONTENT, BAD_ROLE, NOT_AN_OBJECT, name_kind, refuse
 from doctor.analysis.wires.bodies.texts import judge_text
 from doctor.analysis.wires.shape import (
     ARGUMENTS_NOT_OBJECT,
@@ -28,14 +29,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+ROLES = ("user", "assistant", "system")
+"""The last is for the models that take instructions in the middle of a conversation; the others refuse it."""
+
 
 def lower_request(body: dict[str, Any], host: str = "") -> History:
     """Lowers a Converse body, `as_request`. The model stands in the URL; clients also put it in `modelId`."""
     model = body.get("modelId")
     settings = Settings(model if isinstance(model, str) else "", host, True)
-    lowered = (_lower_message(message, index) for index, message in enumerate(body.get("messages") or ()))
+    problems: list[Violation] = []
+    listed = body.get("messages")
+    if listed is not None and not isinstance(listed, list):
+        problems.append(refuse("BC-15", "", "messages", 0, BAD_CONTENT, f"messages is {name_kind(listed)}, not an array", False))
+        listed = []
+    lowered = (_lower_message(message, index, problems) for index, message in enumerate(listed or ()))
     messages = tuple(sent for sent in lowered if sent is not None)
-    return History(messages, settings, tuple(_find_neighbours(messages)))
+    return History(messages, settings, (*problems, *_find_neighbours(messages)))
 
 
 def _find_neighbours(messages: tuple[Sent, ...]) -> Iterator[Violation]:
@@ -50,11 +59,25 @@ def _find_neighbours(messages: tuple[Sent, ...]) -> Iterator[Violation]:
             yield Violation("BC-06", text, sent.index, f"messages.{sent.index}", (sent.line,), WARNING, depends)
 
 
-def _lower_message(message: Any, index: int) -> Sent | None:
-    if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+def _lower_message(message: Any, index: int, problems: list[Violation]) -> Sent | None:
+    place = f"messages[{index}]"
+    if not isinstance(message, dict):
+        problems.append(refuse("BC-15", "", place, index, NOT_AN_OBJECT, f"{place} is {name_kind(message)}, not an object"))
         return None
-    content = message.get("content")
-    blocks = tuple(_lower_block(block, index) for block in (content if isinstance(content, list) else ()))
+    role, content = message.get("role"), message.get("content")
+    if role not in ROLES:
+        reason = f"{place} has no role" if role is None else f"the role of {place} is neither user nor assistant"
+        problems.append(refuse("BC-15", "", f"{place}.role", index, BAD_ROLE, reason))
+    if not isinstance(content, list):
+        reason = f"{place} has no content" if content is None else f"the content of {place} is {name_kind(content)}, not an array"
+        problems.append(refuse("BC-15", "", f"{place}.content", index, BAD_CONTENT, reason))
+    if not isinstance(content, list) or not isinstance(role, str):
+        return None
+    for number, block in enumerate(content):
+        if not isinstance(block, dict):
+            reason = f"{place}.content[{number}] is {name_kind(block)}, not an object"
+            problems.append(refuse("BC-15", "", f"{place}.content[{number}]", index, BAD_CONTENT, reason))
+    blocks = tuple(_lower_block(block, index) for block in content)
     return Sent(message["role"], blocks, index, 0 if blocks else EMPTY | EMPTY_LIST, index)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from doctor.analysis.wires.bodies.shapes import BAD_CONTENT, BAD_ROLE, NOT_AN_OBJECT, name_kind, refuse
 from doctor.analysis.wires.bodies.texts import CUT, judge_text
 from doctor.analysis.wires.shape import (
     ARGUMENTS_NOT_OBJECT,
@@ -44,15 +45,22 @@ def lower_request(body: dict[str, Any], host: str = "") -> History:
     contents = body.get("contents")
     if isinstance(contents, dict):
         contents = [contents]
+    if contents is not None and not isinstance(contents, list):
+        problems.append(refuse("GM-11", "", "contents", 0, BAD_CONTENT, f"contents is {name_kind(contents)}", False))
+        contents = []
     messages = [_lower_content(content, index, problems) for index, content in enumerate(contents or ())]
     return History(tuple(sent for sent in messages if sent is not None), settings, tuple(problems))
 
 
 def _lower_content(content: Any, index: int, problems: list[Violation]) -> Sent | None:
     if not isinstance(content, dict):
+        reason = f"contents[{index}] is {name_kind(content)}, not an object"
+        problems.append(refuse("GM-11", "", f"contents[{index}]", index, NOT_AN_OBJECT, reason))
         return None
     role = content.get("role") or "user"
-    if role not in ROLES:
+    if not isinstance(role, str):
+        problems.append(refuse("GM-11", "", f"contents[{index}].role", index, BAD_ROLE, "the role is no text"))
+    elif role not in ROLES:
         problems.append(Violation("GM-07", "Please use a valid role: user, model.", index, f"contents[{index}].role", (index,)))
     for field in FOREIGN_FIELDS:
         if field in content:
@@ -61,14 +69,21 @@ def _lower_content(content: Any, index: int, problems: list[Violation]) -> Sent 
     parts = content.get("parts")
     if isinstance(parts, dict):
         parts = [parts]
+    if parts is not None and not isinstance(parts, list):
+        reason = f"contents[{index}].parts is {name_kind(parts)}, not an array"
+        problems.append(refuse("GM-11", "", f"contents[{index}].parts", index, BAD_CONTENT, reason))
+        return None
     blocks = [_lower_part(part, index, place, problems) for place, part in enumerate(parts or ())]
     return Sent("model" if role == "model" else "user", tuple(blocks), index, 0 if blocks else EMPTY | EMPTY_LIST, index)
 
 
 def _lower_part(part: Any, index: int, place: int, problems: list[Violation]) -> Block:
     if isinstance(part, str):
+        # What clients take from their callers, and wrap before they send it; recorders may write down either.
         return Block(TEXT, "", "", judge_text(part), index)
     if not isinstance(part, dict):
+        reason = f"contents[{index}].parts[{place}] is {name_kind(part)}, not an object"
+        problems.append(refuse("GM-11", "", f"contents[{index}].parts[{place}]", index, BAD_CONTENT, reason))
         return Block(OTHER, line=index)
     signature = part.get("thoughtSignature", part.get("thought_signature"))
     if (
@@ -86,6 +101,10 @@ def _lower_part(part: Any, index: int, place: int, problems: list[Violation]) ->
         flags = (0 if signature else NO_SIGNATURE) | (0 if arguments is None or isinstance(arguments, dict) else ARGUMENTS_NOT_OBJECT)
         return Block(CALL, _read(call, "id"), _read(call, "name"), flags, index)
     if isinstance(answer, dict):
+        if not _read(answer, "name"):
+            param = f"contents[{index}].parts[{place}].function_response.name"
+            text = f"* GenerateContentRequest.{param}: Name cannot be empty."
+            problems.append(Violation("GM-12", text, index, param, (index,)))
         return Block(RESULT, _read(answer, "id"), _read(answer, "name"), 0, index)
     if isinstance(part.get("text"), str):
         return Block(TEXT, "", "", judge_text(part["text"]), index)
