@@ -26,7 +26,7 @@ from doctor.model import (
 )
 from doctor.placeholders import LONGEST, find_maker, is_invented_reply
 from doctor.sources.formats import amplifier_rows
-from doctor.sources.formats.amplifier_content import LINE_SEPARATOR, find_end_flags, has_huge_number, holds_other_separator
+from doctor.sources.formats.amplifier_content import LINE_SEPARATOR, find_end_flags, has_huge_number, holds_separator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,8 +77,9 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
                 content = row["content"]
                 metadata = row.get("metadata")
                 if (
-                    metadata.__class__ is dict
-                    and (len(metadata) > 1 or "timestamp" not in metadata)
+                    metadata
+                    and (len(metadata) != 1 or "timestamp" not in metadata)
+                    and metadata.__class__ is dict
                     and not numbers_inside.isdisjoint(map(type, metadata.values()))
                 ):
                     suspects.append(metadata)
@@ -116,7 +117,7 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
                 pass
             if message is None:
                 suspects.append((row,))
-                content = None
+                content = raw
                 message = amplifier_rows.read_odd_row(transcript, row, line)
                 if message is not None:
                     append_unusual(len(transcript.messages))
@@ -131,11 +132,9 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
             # One byte first: looking for three at once costs half of what the parsing does. The rarer separators come from people and
             # tools; looking for them in the blocks that models write, too, would cost another hundredth of the check.
             if (suspects and has_huge_number(suspects)) or (
-                not (content if content.__class__ is str else raw).isascii()
-                and (
-                    (0xA8 in raw and 0x80 in raw and LINE_SEPARATOR in raw)
-                    or (content.__class__ is not list and holds_other_separator(raw))
-                )
+                0xA8 in raw and 0x80 in raw and LINE_SEPARATOR in raw
+                if content.__class__ is list
+                else not content.isascii() and holds_separator(raw)
             ):
                 _note_bytes(transcript, raw, line)
             previous = raw

@@ -111,6 +111,6 @@ def has_huge_number(suspects: list[Any]) -> bool:
     return False
 
 
-def holds_other_separator(raw: bytes) -> bool:
-    """Whether U+2029 or U+0085 is in the bytes of a row."""
-    return (0xA9 in raw and b"\xe2\x80\xa9" in raw) or (0x85 in raw and b"\xc2\x85" in raw)
+def holds_separator(raw: bytes) -> bool:
+    """Whether U+2028, U+2029 or U+0085 is in the bytes of a row. One byte first: most rows have none of them."""
+    return (0xA8 in raw and LINE_SEPARATOR in raw) or (0xA9 in raw and b"\xe2\x80\xa9" in raw) or (0x85 in raw and b"\xc2\x85" in raw)

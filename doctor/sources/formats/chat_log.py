@@ -13,7 +13,7 @@ import orjson
 from doctor.eventlog import EventLog
 from doctor.model import DAMAGED_LINE, SHARED_LINE, Liveness, Message, ShapeProblem, Source, Transcript
 from doctor.notes import FAILED, HIDDEN, HUMAN, Notes, RowNote, order_threads, read_note
-from doctor.sources.formats.amplifier_content import LINE_SEPARATOR, has_huge_number, holds_other_separator
+from doctor.sources.formats.amplifier_content import has_huge_number, holds_separator
 from doctor.sources.formats.chat_rows import find_turn_event, read_chat_row, read_text
 from doctor.sources.lines import judge_line
 
@@ -74,7 +74,7 @@ class _Reader:
                 transcript.line_problems.append(judged.problem)
                 flags = 0 if judged.problem.kind == "bom" else DAMAGED_LINE
             flags |= SHARED_LINE if len(rows) > 1 else 0
-        if has_huge_number([rows]) or (not raw.isascii() and (LINE_SEPARATOR in raw or holds_other_separator(raw))):
+        if has_huge_number([rows]) or (not raw.isascii() and holds_separator(raw)):
             from doctor.sources.unusual_bytes import find_unusual_bytes
 
             transcript.byte_notes += find_unusual_bytes(raw, line)
