@@ -97,6 +97,19 @@ class LineProblem(Record):
     parts: tuple[tuple[int, int], ...] = ()
 
 
+class ByteNote(Record):
+    """What a row holds that its client reads as it was meant and other programs do not; its bytes are left as they are.
+
+    `kind`: separator (`text` is "U+2028", "U+2029" or "U+0085") or integer (beyond 64 bits; `text` is its number of digits). `column` as
+    in LineProblem.
+    """
+
+    line: int
+    kind: str
+    text: str
+    column: int
+
+
 class ShapeProblem(Record):
     """A row that the client's own loader refuses. `kind`: object, role, content, call, result, metadata; `where` is a JSON path."""
 
@@ -127,6 +140,8 @@ class Transcript:
         "_breaks",
         "_index_of_line",
         "blank_lines",
+        "byte_notes",
+        "crlf_lines",
         "ends_with_eol",
         "eol",
         "form",
@@ -159,6 +174,8 @@ class Transcript:
         """All of them; `shape_problems` stops at a limit so that a wholly foreign file does not cost a schema run per line."""
         self.repeated_lines: list[int] = []
         self.blank_lines: list[int] = []
+        self.crlf_lines: list[int] = []
+        self.byte_notes: list[ByteNote] = []
         self.unusual: list[int] = []
         """Indexes of messages that are placeholders or invented replies, have flags, or are not spelled as the client spells them."""
         self.notes: Any = None

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from doctor.session import Session
 
+HUGE_LINE = 4 << 20
+"""4 MiB. At about four bytes a token this is a million tokens, the largest window that models have; as base64 it is an image of 3 MB,
+which is near to what providers take of one."""
+
 NO_ROWS = 1
 """Not one row can be read."""
 ODD_LINES = 2
@@ -27,6 +31,8 @@ PLATFORM_RECORD = 256
 """The log of a chat platform: `Session.is_record`."""
 STORE_PROBLEMS = 512
 """`Transcript.store_problems`, which `rulekit.report_problems` reports."""
+UNUSUAL_BYTES = 1024
+"""Line ends, separators or integers that are no damage: `crlf_lines`, `blank_lines`, `ends_with_eol`, `byte_notes`; or room for a huge line."""
 
 
 def find_traits(session: Session) -> int:
@@ -51,6 +57,8 @@ def find_traits(session: Session) -> int:
         traits |= PLATFORM_RECORD
     if transcript.store_problems:
         traits |= STORE_PROBLEMS
+    if transcript.byte_notes or transcript.crlf_lines or transcript.blank_lines or not transcript.ends_with_eol or transcript.starts[-1] >= HUGE_LINE:
+        traits |= UNUSUAL_BYTES
     if any(verdict.violations for verdict in session.wires.values()):
         traits |= MINDED_ROWS
     return traits

@@ -14,6 +14,7 @@ from shutil import copytree
 
 import pytest
 
+from doctor import check, fix
 from doctor.analysis.engine import diagnose, judge
 from doctor.analysis.registry import load_rules
 from doctor.analysis.targets import aim_session
@@ -136,3 +137,22 @@ def test_verdicts_are_as_listed_and_what_a_fix_makes_true(update: bool, tmp_path
             assert before != "after-fix" or "resumable" in (safe, unsafe), name
             assert not plans[0].changed or safe != "resumable" or before in ("after-fix", "resumable"), name
     check_text(FIXTURES / "verdicts.txt", lines, update)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name.startswith("notclean-")], ids=lambda case: case.name)
+def test_no_case_that_another_repair_leaves_broken_is_still_broken(case: Path, tmp_path: Path) -> None:
+    """Written to a file and read anew. Numeric ids and calls in another spelling are edits inside a row: safe fixes leave those alone."""
+    path = Path(copytree(case / "input", tmp_path / "input")) / "transcript.jsonl"
+    recorded = sorted(path.read_bytes().splitlines())
+    for unsafe in (False, True):
+        (file,) = fix(path, dry_run=False, unsafe=unsafe, now=NOW, environment={}).files
+        assert file.verdict == "resumable" or (case.name, unsafe) == ("notclean-numeric-id", False)
+        if not unsafe:
+            assert set(recorded) <= set(path.read_bytes().splitlines())
+    (file,) = check(path, now=NOW, environment={}).files
+    assert [found.code for found in file.diagnostics if found.severity in ("error", "warning")] == []
+    assert file.verdict == "resumable" and {wire.answer for wire in file.wires} == {"accepted"}
+
+
+def test_the_cases_that_another_repair_leaves_broken_are_all_there() -> None:
+    assert len([case for case in CASES if case.name.startswith("notclean-")]) == 7

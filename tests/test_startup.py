@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.cli.sessions import MISSING, SOUND, write_session
+from tests.cli.sessions import MISSING, REPLY, SOUND, call, result, write_session
 
 HEAVY = (
     "typer",
@@ -55,6 +55,16 @@ def test_a_sound_session_is_checked_without_heavy_imports(tmp_path: Path) -> Non
     code, modules = loaded("check", str(write_session(tmp_path, SOUND)))
     assert code == 0
     assert sorted(modules.intersection(HEAVY)) == []
+
+
+def test_text_that_only_looks_unusual_imports_nothing_more(tmp_path: Path) -> None:
+    arguments = {"limit": 0.5, "deep": [{"x": 1.5}], "text": "è … – “x” ✅ é 🚀"}
+    rows = ({"role": "user", "content": "è … – “x” ✅ é 🚀"}, call("call_1"), result("call_1"), REPLY)
+    rows[1]["content"][0]["input"] = rows[1]["tool_calls"][0]["arguments"] = arguments
+    plain, odd = (loaded("check", str(write_session(tmp_path, session)))[1] for session in (SOUND, rows))
+    assert odd == plain
+    rows[0]["content"] += "\u2028"
+    assert "doctor.sources.unusual_bytes" in loaded("check", str(write_session(tmp_path, rows)))[1]
 
 
 def test_findings_import_rich_but_no_parser(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def look(example: object, folder: Path) -> int:
     [
         (SOUND, 0),
         ("", traits.NO_ROWS),
-        (SOUND + "{", traits.ODD_LINES),
+        (SOUND + "{", traits.ODD_LINES | traits.UNUSUAL_BYTES),
         (SOUND + examples.reply("done"), traits.ODD_LINES),
         (SOUND.replace('"role": "user"', '"role": "nobody"'), traits.REFUSED_ROWS | traits.UNUSUAL_ROWS | traits.MINDED_ROWS),
         (examples.user("go") + examples.call("a") + examples.placeholder("a"), traits.UNUSUAL_ROWS),

@@ -15,6 +15,8 @@ from doctor.traits import find_traits
 
 NO_WAY_IN = "AD602"
 """The finding that says that no client can resume a session, whatever a fix does to its rows."""
+HARMLESS = "AD111"
+"""Tells of bytes that are as good as others: who has nothing but that was not told what is damaged."""
 MOST_EXCERPTS = 50
 """Rows are read again for this many findings of a file; a wholly broken file must not be read twice over."""
 
@@ -190,7 +192,7 @@ def judge(session: Session, diagnostics: Sequence[Diagnostic]) -> str:
     unsound = session.pairing.list_unsound_ids()
     blocking = [found for found in errors if _blocks_resume(found, unsound, session.is_record)]
     if not blocking:
-        looked = any(found.fix_pass < 4 for found in diagnostics)
+        looked = any(found.fix_pass < 4 and found.code != HARMLESS for found in diagnostics)
         damaged = unsound or session.transcript.line_problems or session.transcript.shape_problem_count
         return "unknown" if damaged and not looked else "resumable"
     return "after-fix" if all(found.fix and found.fix.safety > Safety.MANUAL for found in blocking) else "not-resumable"

@@ -18,6 +18,9 @@ from doctor.sources.source import FileSource
 
 __all__ = ["Choice", "apply_edits", "choose", "find_clashes", "list_lines", "render_diff"]
 
+UNREADABLE = ("torn", "nul", "invalid")
+"""Kinds of line problems after which a line end is missing because the line is, not because the client writes none."""
+
 
 class KeptRun(Record):
     """Lines [old, stop) that no edit names, beginning at byte `offset` of the planned file. The last one may get or lose a line end."""
@@ -104,9 +107,10 @@ class _Builder:
         transcript = self.transcript
         if self._last == ("kept", transcript.line_count - 1):
             return self._pieces
-        torn = any(problem.line == transcript.line_count - 1 and problem.kind == "torn" for problem in transcript.line_problems)
-        if transcript.ends_with_eol or torn:
-            # A line that a crash cut short says nothing about the file's habit; a client that appends relies on the line end.
+        last = transcript.line_count - 1
+        unreadable = any(problem.line == last and problem.kind in UNREADABLE for problem in transcript.line_problems)
+        if transcript.ends_with_eol or unreadable:
+            # What a crash left behind says nothing about the file's habit; a client that appends relies on the line end.
             self._close_line()
         elif self._last[0] == "kept":
             self._drop_line_end(self._last[1])

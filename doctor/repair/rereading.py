@@ -88,7 +88,9 @@ def copy_lines(source: Transcript, first: int, stop: int, target: Transcript, de
     target.messages += messages if not shift else [Message(message[0] + shift, *message[1:]) for message in messages]
     low, high = bisect_left(source.unusual, begin), bisect_left(source.unusual, end)
     target.unusual += [index + index_shift for index in source.unusual[low:high]]
-    for mine, theirs in ((source.line_problems, target.line_problems), (source.shape_problems, target.shape_problems)):
-        theirs += [problem._replace(line=problem.line + shift) for problem in mine if first <= problem.line < stop]  # type: ignore[attr-defined,misc]
-    for lines, other in ((source.repeated_lines, target.repeated_lines), (source.blank_lines, target.blank_lines)):
-        other += [line + shift for line in lines if first <= line < stop]
+    for name in ("line_problems", "shape_problems", "byte_notes"):
+        found = [item._replace(line=item.line + shift) for item in getattr(source, name) if first <= item.line < stop]
+        getattr(target, name).extend(found)
+    for name in ("repeated_lines", "blank_lines", "crlf_lines"):
+        lines = getattr(source, name)
+        getattr(target, name).extend([line + shift for line in lines[bisect_left(lines, first) : bisect_left(lines, stop)]])

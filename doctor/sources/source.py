@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from errno import ELOOP, ENOENT
 from stat import S_ISREG
 
 from doctor.errors import DoctorError
@@ -110,9 +111,23 @@ class MemorySource:
         return self.data[offset : offset + length]
 
 
+def explain_link(path: str) -> str:
+    """Why a symbolic link leads to nothing, "" where it does, or is none."""
+    if not os.path.islink(path) or os.path.exists(path):
+        return ""
+    try:
+        os.stat(path)
+    except OSError as error:
+        if error.errno == ELOOP:
+            return "it is a symbolic link that leads back to itself"
+        if error.errno == ENOENT:
+            return f"it is a symbolic link to {os.readlink(path)}, which is not there"
+    return ""
+
+
 def explain_os_error(path: str, error: OSError) -> DoctorError:
     """An OSError as one line: what, where, what to do."""
-    advice = {
+    advice = explain_link(path) or {
         "FileNotFoundError": "there is no such file; check the path or the session id",
         "PermissionError": "no permission to read it; run as its owner",
         "IsADirectoryError": "it is a folder; name a session folder or a transcript",

@@ -169,9 +169,14 @@ def _bring_together(saved: list[SessionPlace], unsaved: list[SessionPlace]) -> l
 def _list_folders(path: str) -> list[str]:
     try:
         with os.scandir(path) as entries:
-            return sorted(entry.name for entry in entries if entry.is_dir())
+            return sorted(entry.name for entry in entries if _leads_to_folder(entry))
     except OSError:
         return []
+
+
+def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
+    """As entry.is_dir(), which raises for a link that leads back to itself, and would hide all that lies beside it."""
+    return entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and os.path.isdir(entry))
 
 
 def holds_sessions(path: str) -> bool:

@@ -10,6 +10,7 @@ from doctor.errors import DoctorError
 from doctor.sources.metadata import METADATA
 from doctor.sources.naming import COMPRESSED, is_archive, split_member
 from doctor.sources.siblings import CONTEXT, EVENTS, NAME, TRANSCRIPT, find_events, is_in_store, list_places
+from doctor.sources.source import explain_link
 from doctor.sources.stores import DATABASES, find_places, find_session, holds_sessions, read_head
 
 ROWS = (".jsonl", ".json")
@@ -39,7 +40,7 @@ def walk_transcripts(path: str, stores: Sequence[str] = ()) -> Iterator[str]:
     elif "#" in path and os.path.exists(path.rpartition("#")[0]):
         yield from _expand(*path.rsplit("#", 1))
     elif os.path.lexists(path):
-        raise DoctorError("unreadable", f"can't read {path}: it is neither a file nor a folder", path)
+        raise DoctorError("unreadable", f"can't read {path}: {explain_link(path) or 'it is neither a file nor a folder'}", path)
     elif any(sign in path for sign in PATTERN):
         yield from _expand_pattern(path)
     elif os.path.basename(path) == TRANSCRIPT and find_events(os.path.dirname(path) or ".") is not None:
@@ -99,7 +100,8 @@ def _list_entries(folder: str) -> tuple[list[str], list[str]]:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.name)
-            elif not entry.is_symlink() or not entry.is_dir():
+            elif not entry.is_symlink() or not os.path.isdir(entry):
+                # Not entry.is_dir(), which raises for a link that leads back to itself.
                 files.append(entry.name)
     return files, folders
 

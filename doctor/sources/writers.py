@@ -6,16 +6,17 @@ import os
 from collections.abc import Sequence
 
 PROCESSES = "/proc"
-WATCHED = ("transcript.jsonl", "events.jsonl")
+ROWS = ".jsonl"
+"""Ending of transcripts, whatever they are called, and of event logs."""
 ACCESS = 0o3
 """The bits of the open flags that say how a file may be used; 0 is reading only, and readers do no harm."""
 
 
-def find_writers(names: Sequence[str] = WATCHED) -> dict[str, int]:
-    """Real path to process id, for every file of these names that another process has open for writing."""
+def find_writers(names: Sequence[str] = ()) -> dict[str, int]:
+    """Real path to process id, for every file that another process has open for writing: of these names, else of rows."""
     found: dict[str, int] = {}
     own = os.getpid()
-    ends = tuple("/" + name for name in names)
+    ends = tuple("/" + name for name in names) or ROWS
     for entry in _list_folder(PROCESSES):
         if not entry.isdigit() or int(entry) == own:
             continue

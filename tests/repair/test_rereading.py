@@ -32,6 +32,10 @@ ODD = (
     b"\xff",
     b"\xef\xbb\xbf" + user("bom").encode(),
     b'{"role": "user", "content": "\\ud800"}',
+    b'{"role": "user", "content": "crlf"}\r',
+    b"\r",
+    '{"role": "user", "content": "a\u2028b\u0085"}'.encode(),
+    b'{"role": "user", "content": "hi", "metadata": {"n": -18446744073709551616}}',
 )
 ROWS = (user("hi"), call("z"), result("z"), placeholder("z"), reply("ok"), user("hi") + user("glued"))
 

@@ -26,7 +26,7 @@ from doctor.model import (
 )
 from doctor.placeholders import LONGEST, find_maker, is_invented_reply
 from doctor.sources.formats import amplifier_rows
-from doctor.sources.formats.amplifier_content import find_end_flags
+from doctor.sources.formats.amplifier_content import LINE_SEPARATOR, find_end_flags, has_huge_number, holds_separator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ LONGEST_PROGRESS_TEXT = 1_500
 """Who reports progress is brief; longer replies are not searched for counters."""
 MOST_BYTES_FOR_KEYS = 512
 """Longer rows are not searched for keys that stand twice: the search would cost as much as the parsing."""
+NUMBERS_INSIDE = frozenset((float, dict, list))
+"""Types of values that may be, or hold, what the fast parser made of an integer beyond 64 bits."""
 SUCCESS = '{"error": null'
 _NEW = tuple.__new__
 _BOTH = SPELLED_AS_BLOCK | SPELLED_IN_LIST
@@ -54,9 +56,11 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
     append_start = transcript.starts.append
     append_message = transcript.messages.append
     append_unusual = transcript.unusual.append
+    append_crlf = transcript.crlf_lines.append
+    suspects: list[Any] = []
     # Locals, since the loop looks each of them up in every row.
     loads, new, read_assistant = orjson.loads, tuple.__new__, _read_plain_assistant
-    longest, most_bytes, success = LONGEST, MOST_BYTES_FOR_KEYS, SUCCESS
+    longest, most_bytes, success, numbers_inside = LONGEST, MOST_BYTES_FOR_KEYS, SUCCESS, NUMBERS_INSIDE
     offset = 0
     line = -1
     previous = raw = b""
@@ -71,9 +75,16 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
                 row = loads(raw)
                 role = row["role"]
                 content = row["content"]
+                metadata = row.get("metadata")
+                if (
+                    metadata
+                    and (len(metadata) != 1 or "timestamp" not in metadata)
+                    and metadata.__class__ is dict
+                    and not numbers_inside.isdisjoint(map(type, metadata.values()))
+                ):
+                    suspects.append(metadata)
                 if role == "tool":
                     call_id = row["tool_call_id"]
-                    metadata = row.get("metadata")
                     name = row.get("name", "")
                     if (
                         content.__class__ is str
@@ -92,13 +103,12 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
                         if maker:
                             append_unusual(len(transcript.messages))
                 elif role == "assistant":
-                    metadata = row.get("metadata")
                     if (metadata.__class__ is dict or metadata is None) and "name" not in row:
-                        message = read_assistant(row, content, metadata, line)
+                        message = read_assistant(row, content, metadata, line, suspects)
                         if message is not None and (message[6] & _NOTABLE or message[2] == "invented"):
                             append_unusual(len(transcript.messages))
                 else:
-                    message = read_plain_row(row, line)
+                    message = read_plain_row(row, metadata, line)
             except ValueError:
                 _read_refused_line(transcript, raw, line, offset >= source.size)
                 previous, row = raw, None
@@ -106,6 +116,8 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
             except (KeyError, TypeError, AttributeError, IndexError):
                 pass
             if message is None:
+                suspects.append((row,))
+                content = raw
                 message = amplifier_rows.read_odd_row(transcript, row, line)
                 if message is not None:
                     append_unusual(len(transcript.messages))
@@ -115,6 +127,16 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
                     transcript.repeated_lines.append(line)
                 if length < most_bytes:
                     _note_duplicate_key(transcript, raw, line)
+            if length > 1 and raw[-2] == 13:
+                append_crlf(line)
+            # One byte first: looking for three at once costs half of what the parsing does. The rarer separators come from people and
+            # tools; looking for them in the blocks that models write, too, would cost another hundredth of the check.
+            if (suspects and has_huge_number(suspects)) or (
+                0xA8 in raw and 0x80 in raw and LINE_SEPARATOR in raw
+                if content.__class__ is list
+                else not content.isascii() and holds_separator(raw)
+            ):
+                _note_bytes(transcript, raw, line)
             previous = raw
     if transcript.messages and (last := transcript.messages[-1]).line == line and last.role == "assistant":
         transcript.messages[-1] = last._replace(flags=last.flags | find_end_flags(row))
@@ -123,14 +145,13 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
     return transcript
 
 
-def read_plain_row(row: Any, line: int) -> Message | None:
+def read_plain_row(row: Any, metadata: Any, line: int) -> Message | None:
     """The view of a user or system row that is plainly fine; None for one that needs a closer look.
 
     Raises KeyError, TypeError, AttributeError: for rows that need it too.
     """
     role = row["role"]
     content = row["content"]
-    metadata = row.get("metadata")
     if (metadata is not None and metadata.__class__ is not dict) or "name" in row:
         return None
     if "tool_calls" in row:
@@ -145,7 +166,7 @@ def read_plain_row(row: Any, line: int) -> Message | None:
     return None
 
 
-def _read_plain_assistant(row: dict[str, Any], content: Any, metadata: Any, line: int) -> Message | None:
+def _read_plain_assistant(row: dict[str, Any], content: Any, metadata: Any, line: int, suspects: list[Any]) -> Message | None:
     """The view of an assistant row that is plainly fine: both spellings of its calls agree, one by one. None for any other.
 
     Raises KeyError, TypeError, AttributeError, IndexError: for rows that need a closer look too.
@@ -178,6 +199,10 @@ def _read_plain_assistant(row: dict[str, Any], content: Any, metadata: Any, line
             ):
                 return None
             calls.append(_NEW(ToolCall, (call_id, name, _BOTH)))
+            for value in item["arguments"].values():
+                if value.__class__ is not str and value.__class__ in NUMBERS_INSIDE:
+                    suspects.append(item["arguments"])
+                    break
         elif kind == "text":
             text = block["text"]
             if text.__class__ is not str or not text or calls or text.isspace():
@@ -214,7 +239,15 @@ def has_counter(text: str) -> bool:
     return False
 
 
+def _note_bytes(transcript: Transcript, raw: bytes, line: int) -> None:
+    from doctor.sources.unusual_bytes import find_unusual_bytes
+
+    transcript.byte_notes += find_unusual_bytes(raw, line)
+
+
 def _read_refused_line(transcript: Transcript, raw: bytes, line: int, is_last: bool) -> None:
+    if raw.endswith(b"\r\n"):
+        transcript.crlf_lines.append(line)
     if not raw.strip():
         transcript.blank_lines.append(line)
         return
@@ -226,6 +259,8 @@ def _read_refused_line(transcript: Transcript, raw: bytes, line: int, is_last: b
     flags = 0 if judged.problem is None or judged.problem.kind == "bom" else DAMAGED_LINE
     if len(judged.rows) > 1 or (judged.problem is not None and judged.problem.kind == "glued"):
         flags |= SHARED_LINE
+    if judged.rows:
+        _note_bytes(transcript, raw, line)
     for row in judged.rows:
         message = amplifier_rows.read_odd_row(transcript, row, line)
         if message is not None:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 CALLS = ("tool_call", "tool_use")
+LINE_SEPARATOR = b"\xe2\x80\xa8"
+"""U+2028 in UTF-8."""
+LEAST_HUGE, MOST_NEGATIVE = 2.0**64, -(2.0**63)
+"""From here on a whole number is beyond 64 bits, with or without a sign."""
 THINKING = ("thinking", "redacted_thinking", "reasoning")
 
 
@@ -90,3 +94,23 @@ def find_end_flags(row: Any) -> int:
         return ENDS_IN_THINKING
     text = last.get("text") if last.__class__ is dict else last
     return ENDS_BLANK if text.__class__ is str and text[-1:].isspace() else 0
+
+
+def has_huge_number(suspects: list[Any]) -> bool:
+    """Whether one of these objects and lists, which are taken off the list, holds a float beyond 64 bits, at any depth. The fast parser
+    makes one of a whole number that it can't hold; one that was written as 1e20 looks the same."""
+    while suspects:
+        holder = suspects.pop()
+        for item in holder.values() if holder.__class__ is dict else holder:
+            kind = item.__class__
+            if kind is dict or kind is list:
+                suspects.append(item)
+            elif kind is float and (item >= LEAST_HUGE or item <= MOST_NEGATIVE):
+                suspects.clear()
+                return True
+    return False
+
+
+def holds_separator(raw: bytes) -> bool:
+    """Whether U+2028, U+2029 or U+0085 is in the bytes of a row. One byte first: most rows have none of them."""
+    return (0xA8 in raw and LINE_SEPARATOR in raw) or (0xA9 in raw and b"\xe2\x80\xa9" in raw) or (0x85 in raw and b"\xc2\x85" in raw)

@@ -13,6 +13,7 @@ import orjson
 from doctor.eventlog import EventLog
 from doctor.model import DAMAGED_LINE, SHARED_LINE, Liveness, Message, ShapeProblem, Source, Transcript
 from doctor.notes import FAILED, HIDDEN, HUMAN, Notes, RowNote, order_threads, read_note
+from doctor.sources.formats.amplifier_content import has_huge_number, holds_separator
 from doctor.sources.formats.chat_rows import find_turn_event, read_chat_row, read_text
 from doctor.sources.lines import judge_line
 
@@ -59,6 +60,8 @@ class _Reader:
 
     def read_line(self, raw: bytes, line: int, is_last: bool, is_repeated: bool) -> None:
         transcript = self.transcript
+        if raw.endswith(b"\r\n"):
+            transcript.crlf_lines.append(line)
         if not raw.strip():
             transcript.blank_lines.append(line)
             return
@@ -71,6 +74,10 @@ class _Reader:
                 transcript.line_problems.append(judged.problem)
                 flags = 0 if judged.problem.kind == "bom" else DAMAGED_LINE
             flags |= SHARED_LINE if len(rows) > 1 else 0
+        if has_huge_number([rows]) or (not raw.isascii() and holds_separator(raw)):
+            from doctor.sources.unusual_bytes import find_unusual_bytes
+
+            transcript.byte_notes += find_unusual_bytes(raw, line)
         for row in rows:
             self.read_row(row, line, flags)
         if is_repeated and rows and isinstance(rows[0], dict) and "role" in rows[0]:
