@@ -32,7 +32,7 @@ PLATFORM_RECORD = 256
 STORE_PROBLEMS = 512
 """`Transcript.store_problems`, which `rulekit.report_problems` reports."""
 UNUSUAL_BYTES = 1024
-"""Line ends, separators or integers that are no damage: `crlf_lines`, `blank_lines`, `ends_with_eol`, `byte_notes`; or room for a huge line."""
+"""Bytes that are no damage: `crlf_lines`, `blank_lines`, `ends_with_eol`, `byte_notes`, and room for a huge line."""
 
 
 def find_traits(session: Session) -> int:
@@ -57,7 +57,8 @@ def find_traits(session: Session) -> int:
         traits |= PLATFORM_RECORD
     if transcript.store_problems:
         traits |= STORE_PROBLEMS
-    if transcript.byte_notes or transcript.crlf_lines or transcript.blank_lines or not transcript.ends_with_eol or transcript.starts[-1] >= HUGE_LINE:
+    has_odd_ends = transcript.crlf_lines or transcript.blank_lines or not transcript.ends_with_eol
+    if has_odd_ends or transcript.byte_notes or transcript.starts[-1] >= HUGE_LINE:
         traits |= UNUSUAL_BYTES
     if any(verdict.violations for verdict in session.wires.values()):
         traits |= MINDED_ROWS
