@@ -20,6 +20,7 @@ from doctor.session import Session
 LONGEST_PLAIN_ID = 40
 LONGEST_PLAIN_NAME = 64
 """The shortest limits that any API has or had."""
+PLAIN_SIGNS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 MINDED_BY_SOME = (
     EMPTY_CONTENT
     | EMPTY_TEXT
@@ -60,5 +61,5 @@ def has_plain_calls(messages: Sequence[Message]) -> bool:
 
 
 def _is_plain(text: str) -> bool:
-    letters = text.replace("_", "").replace("-", "")
-    return not letters or (letters.isascii() and letters.isalnum())
+    # As bytes: isalnum() asks about each character, which takes five times as long.
+    return text.isascii() and not text.encode().translate(None, PLAIN_SIGNS)

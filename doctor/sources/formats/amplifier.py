@@ -73,6 +73,8 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
             message = None
             try:
                 row = loads(raw)
+                if raw[-2] == 13:
+                    append_crlf(line)
                 role = row["role"]
                 content = row["content"]
                 metadata = row.get("metadata")
@@ -127,8 +129,6 @@ def read_transcript(source: Source, path: str) -> Transcript:  # one loop on pur
                     transcript.repeated_lines.append(line)
                 if length < most_bytes:
                     _note_duplicate_key(transcript, raw, line)
-            if length > 1 and raw[-2] == 13:
-                append_crlf(line)
             # One byte first: looking for three at once costs half of what the parsing does. The rarer separators come from people and
             # tools; looking for them in the blocks that models write, too, would cost another hundredth of the check.
             if (suspects and has_huge_number(suspects)) or (
