@@ -6,7 +6,7 @@ A stretch is cut where a plain user message follows a plain reply: there no call
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 
 from doctor.analysis.plain import LONGEST_PLAIN_ID, LONGEST_PLAIN_NAME, has_plain_calls
 from doctor.analysis.wires import check_history
@@ -53,6 +53,8 @@ LONGEST_NAME = {ANTHROPIC: 200, OPENAI_CHAT: LONGEST_PLAIN_NAME, OPENAI_RESPONSE
 STRICT_ID = re.compile(r"[a-zA-Z0-9_-]+\Z")
 LOOSE_ID = re.compile(r"[a-zA-Z0-9_.:-]+\Z")
 UNKNOWN = Settings()
+Lowered = dict[tuple[int, int], Sequence[Sent]]
+"""Neutral messages by the span of the messages that they were made of."""
 MOST_UNSIGNED = 200
 """Messages with unsigned thinking, and nothing else that is odd, for which an answer is worked out."""
 MOST_EXACT = 200
@@ -67,11 +69,12 @@ def judge_transcript(
     messages = transcript.messages
     suspects = _find_suspects(transcript, pairing, settings)
     odd_ids = _find_odd_calls(messages)
+    lowered: Lowered = {}
     verdicts = {}
     for wire in wires:
         chosen = suspects | _find_flagged(transcript, MINDED[wire])
         chosen |= {index for index, is_odd in odd_ids if is_odd(wire)}
-        found = _check_stretches(transcript, wire, sorted(chosen), settings) if chosen else []
+        found = _check_stretches(transcript, wire, sorted(chosen), settings, lowered) if chosen else []
         verdicts[wire] = build_verdict(wire, found)
     return verdicts
 
@@ -140,9 +143,14 @@ def _minds(wire: str, id: str, name: str) -> bool:
     return (wire == OPENAI_CHAT and STRICT_ID.match(name) is None) or (wire == OPENAI_RESPONSES and not name)
 
 
-def _check_stretches(transcript: Transcript, wire: str, suspects: Sequence[int], settings: Settings) -> list[Violation]:
-    stretches = find_stretches(transcript.messages, suspects)
-    sent = tuple(lower_stretches(transcript.messages, stretches, wire))
+def _check_stretches(transcript: Transcript, wire: str, suspects: Sequence[int], settings: Settings, lowered: Lowered) -> list[Violation]:
+    """`lowered` keeps what was made neutral for other wires: they look at the same stretches, most of the time."""
+    messages = transcript.messages
+    stretches = find_stretches(messages, suspects)
+    for span in stretches:
+        if span not in lowered:
+            lowered[span] = lower_span(messages, *span)
+    sent = tuple(arrange_stretches(wire, messages, [(span, lowered[span]) for span in stretches]))
     if not sent and not settings.as_request:
         # Nothing of these rows goes to the provider; the next prompt is what opens the request.
         return []
@@ -152,9 +160,10 @@ def _check_stretches(transcript: Transcript, wire: str, suspects: Sequence[int],
         return found
 
     def lay_out(message: Message) -> Sequence[tuple[str, str]] | None:
-        return lay_out_row(transcript.read_row(message.line)) if message.line in lines else None
+        return lay_out_row(transcript.read_row(message.line))
 
-    return check_history(wire, History(tuple(lower_stretches(transcript.messages, stretches, wire, lay_out)), settings))
+    exact = [(span, lower_span(messages, *span, lay_out, lines, lowered[span])) for span in stretches]
+    return check_history(wire, History(tuple(arrange_stretches(wire, messages, exact)), settings))
 
 
 def find_stretches(messages: Sequence[Message], suspects: Sequence[int]) -> list[tuple[int, int]]:
@@ -184,22 +193,35 @@ def _is_cut(messages: Sequence[Message], index: int) -> bool:
     return index < 2 or messages[index - 2][1] in ("user", "tool")
 
 
-def lower_stretches(
-    messages: Sequence[Message], stretches: Sequence[tuple[int, int]], wire: str, layout: Layout | None = None
+def lower_span(
+    messages: Sequence[Message],
+    start: int,
+    stop: int,
+    layout: Layout | None = None,
+    lines: Container[int] | None = None,
+    known: Sequence[Sent] = (),
 ) -> list[Sent]:
-    """The stretches as one wire counts them, with the indexes that they have in the whole."""
-    lowered: list[Sent] = []
+    """Neutral messages of a stretch. With `lines` only the rows there are lowered, and the others taken from `known`."""
+    own = [message for message in messages[start:stop] if message[1] in SENT_ROLES]
+    if lines is None:
+        return [lower_message(message, layout) for message in own]
+    return [lower_message(message, layout) if message[0] in lines else sent for message, sent in zip(own, known, strict=True)]
+
+
+def arrange_stretches(wire: str, messages: Sequence[Message], stretches: Iterable[tuple[tuple[int, int], Sequence[Sent]]]) -> list[Sent]:
+    """Neutral stretches as one wire counts them, with the indexes that they have in the whole."""
+    arranged: list[Sent] = []
     counted = before = 0
-    for start, stop in stretches:
+    for (start, stop), neutral in stretches:
         counted += count_sent(wire, messages, before, start)
-        neutral = [lower_message(message, layout) for message in messages[start:stop] if message[1] in SENT_ROLES]
-        arranged = arrange(wire, neutral, counted)
-        counted += len(arranged)
+        own = arrange(wire, neutral, counted)
+        counted += len(own)
         before = stop
-        lowered += arranged
-    return lowered
+        arranged += own
+    return arranged
 
 
 def lower_transcript(messages: Sequence[Message], wire: str, layout: Layout | None = None) -> list[Sent]:
     """A whole transcript as one wire counts it."""
-    return lower_stretches(messages, [(0, len(messages))], wire, layout)
+    whole = (0, len(messages))
+    return arrange_stretches(wire, messages, [(whole, lower_span(messages, *whole, layout))])
