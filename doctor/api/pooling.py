@@ -180,7 +180,7 @@ class _Pool:
 
 
 def _start_pool(work: Work, jobs: int) -> ProcessPoolExecutor | None:
-    """None where the system has no processes or semaphores to give: then this one does the work."""
+    """None where the system has no processes or semaphores to give, or workers do not get to work: then this process does it."""
     import signal
 
     # A Ctrl+C while workers are born would find them without the handler that keeps them silent: it waits until they have it.
@@ -190,14 +190,27 @@ def _start_pool(work: Work, jobs: int) -> ProcessPoolExecutor | None:
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
 
-        pool = ProcessPoolExecutor(jobs, multiprocessing.get_context(_choose_start()), _begin, (work.prepare, work.order))
-        pool.submit(_run_nothing)
+        method = _choose_start()
+        pool = ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _begin, (work.prepare, work.order))
+        first = pool.submit(_run_nothing)
     except (ImportError, NotImplementedError, OSError):
         return None
     finally:
         if mask is not None:
             mask(signal.SIG_SETMASK, before)
-    return pool
+    return pool if method == "fork" or _is_done(first) else None
+
+
+def _is_done(first: Future[None]) -> bool:
+    """Whether a worker got as far as its first task. One that is not forked loads the main program anew, and dies of one that can't be
+    found (it came through a pipe) or that starts to check before it asks whether it is the main program."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    try:
+        first.result()
+    except BrokenProcessPool:
+        return False
+    return True
 
 
 def _choose_start() -> str:
