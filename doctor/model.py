@@ -205,10 +205,10 @@ class Transcript:
         """The parsed row of a line, read again from disk; None where the line is not JSON. In Amplifier's shape, whatever the format."""
         if self.form is not None:
             return self.form.read_row(self, line)
-        import json
+        from doctor.jsontext import read_json
 
         try:
-            return json.loads(self.read_line(line).decode("utf-8", "surrogateescape").lstrip("\ufeff").strip("\0"))
+            return read_json(self.read_line(line).decode("utf-8", "surrogateescape").lstrip("\ufeff").strip("\0"))
         except (ValueError, RecursionError):
             return None
 

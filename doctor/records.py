@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NamedTuple as Record
 else:
+    import sys
     from operator import itemgetter
 
     try:
@@ -21,14 +22,23 @@ else:
 
     MISSING = object()
 
+    def read_annotations(body):
+        """Those of a class body. Where its module does not postpone them, a function makes them from 3.14 on."""
+        found = body.get("__annotations__")
+        if found is not None or sys.version_info < (3, 14):
+            return found or {}
+        from annotationlib import Format, call_annotate_function, get_annotate_from_class_namespace
+
+        make = get_annotate_from_class_namespace(body)
+        return call_annotate_function(make, Format.FORWARDREF) if make is not None else {}
+
     class RecordMaker(type):
         """Turns the annotated names of a class body into the fields of a tuple; what they are set to are their defaults."""
 
         def __new__(maker, name, bases, body):
             if not bases:
                 return type.__new__(maker, name, (tuple,), body)
-            # Present as soon as the module postpones its annotations, on every Python.
-            fields = tuple(body["__annotations__"])
+            fields = tuple(read_annotations(body))
             defaults = {field: body.pop(field) for field in fields if field in body}
             for index, field in enumerate(fields):
                 body[field] = make_getter(index, None)

@@ -6,7 +6,6 @@ A row is read with the standard library, which keeps big integers and key order,
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping
 
 from doctor.findings import Edit, Fix, Rewritten, Safety
@@ -231,16 +230,9 @@ def merge_repeated_calls(row: Row) -> Row | None:
 
 def replace_constants(row: Row) -> Row | None:
     """The row with NaN and infinite numbers, which JSON does not have, as null."""
-    changed = _without_constants(row)
-    return changed if json.dumps(changed) != json.dumps(row) else None
-
-
-def _without_constants(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, dict):
-        return {key: _without_constants(item) for key, item in value.items()}
-    return [_without_constants(item) for item in value] if isinstance(value, list) else value
+    found: list[str] = []
+    changed = json.loads(json.dumps(row), parse_constant=found.append)
+    return changed if found else None
 
 
 def replace_surrogates(row: Row) -> Row | None:

@@ -138,7 +138,7 @@ def between(session: Session, first: int, last: int) -> list[tuple[int, Message]
 
 def __getattr__(name: str) -> object:
     """Loaded at the first question: hardly any check puts lost rows back, and few files are chat logs."""
-    if name in ("recovery", "replies", "conversations", "notes"):
+    if name in ("recovery", "replies", "conversations", "notes", "jsontext"):
         from importlib import import_module
 
         return import_module(f"doctor.{name}")

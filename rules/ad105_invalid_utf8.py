@@ -13,7 +13,6 @@ From the client's backup where that holds the row whole. Otherwise only with `--
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from doctor.rulekit import Edit, Finding, Fix, Safety, Session, Severity, moves, rewrites, rule, traits
@@ -38,9 +37,11 @@ def fix_bytes(session: Session, line: int, column: int) -> Fix:
     fix = moves.restore_or_take_out(session, line, body[:column])
     if fix.source:
         return fix
+    from doctor.rulekit import jsontext
+
     readable = body.decode("utf-8", "replace").encode("utf-8")
     try:
-        json.loads(readable)
+        jsontext.read_json(readable)
     except (ValueError, RecursionError):
         return fix
     return Fix(

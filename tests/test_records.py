@@ -70,3 +70,11 @@ def test_they_can_be_matched_by_position() -> None:
     match Point(1, 5):
         case Point(x, y):
             assert (x, y) == (1, 5)
+
+
+def test_a_module_that_does_not_postpone_its_annotations_gives_the_same() -> None:
+    source = "class Late(Record):\n    x: Missing\n    y: int = 2\n\nclass Bare(Record):\n    pass\n"
+    names: dict[str, object] = {"Record": Record, "__name__": "late", "Missing": int}
+    exec(compile(source, "late", "exec", dont_inherit=True), names)
+    late, bare = names["Late"], names["Bare"]
+    assert late(1) == (1, 2) and late._fields == ("x", "y") and bare() == ()  # type: ignore[attr-defined, operator]

@@ -169,3 +169,16 @@ def test_rows_that_no_provider_gets_are_no_empty_request(tmp_path: Path) -> None
     path = write(tmp_path / "s", transcript='{"role": null, "content": null, "metadata": {}}\n')
     (file,) = fix(path, unsafe=True, environment={}, now=NOW).files
     assert [(step.code, step.safety.name) for step in file.fix.applied] == [("AD203", "UNSAFE")] and not file.fix.held_back
+
+
+@pytest.mark.parametrize("levels", [700, 5_000, 100_000])
+def test_a_deeply_nested_request_is_judged_or_refused_in_one_line(levels: int, tmp_path: Path) -> None:
+    """What one Python can't read another one may, and what walks over a body must not go as deep as the body."""
+    block = '{"type": "tool_use", "id": "c", "name": "t", "input": ' + '{"a":' * levels + '"\u00e9"' + "}" * levels + "}"
+    (tmp_path / "request.json").write_text(
+        '{"model": "claude-x", "messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": [' + block + "]}]}", "utf-8"
+    )
+    report = check(str(tmp_path / "request.json"), now=NOW, environment=NOTHING)
+    assert report.errors == ()
+    found = [(found.code, found.confidence) for found in report.files[0].diagnostics]
+    assert (("AD103", "possible") in found) is (levels > 700)

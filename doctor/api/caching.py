@@ -174,6 +174,12 @@ class Cache:
                 self._connection.close()
             self._connection = None
 
+    def __del__(self) -> None:
+        # What a checker remembers with is a part of a plain function, and nobody tells that the run is over. It wrote nothing.
+        if self._connection is not None:
+            with suppress(Exception):
+                self._connection.close()
+
     def _write(self) -> None:
         added, used = self._added, self._used
         self._added, self._used = [], []

@@ -62,9 +62,12 @@ def run_work(work: Work, targets: Iterable[Any], jobs: int, measure: Callable[[A
     if jobs > 1:
         for module in work.modules:
             import_module(module)
+        from doctor.sources.machine import count_threads
+
+        threads = count_threads()
         pool = _start_pool(work, jobs)
         if pool is not None:
-            yield from _Pool(work, jobs, pool).run(_cut_chunks(waiting, measure))
+            yield from _Pool(work, jobs, pool, threads).run(_cut_chunks(waiting, measure))
             return
     run = work.prepare(work.order)
     for target in waiting:
@@ -102,11 +105,12 @@ def _cut_chunks(targets: Iterable[Any], measure: Callable[[Any], int]) -> Iterat
 
 
 class _Pool:
-    """The chunks that are on their way, and the executor that they are with."""
+    """The chunks that are on their way, and the executor that they are with. `threads`: how many this process had before."""
 
-    def __init__(self, work: Work, jobs: int, pool: ProcessPoolExecutor) -> None:
+    def __init__(self, work: Work, jobs: int, pool: ProcessPoolExecutor, threads: int) -> None:
         self.work = work
         self.jobs = jobs
+        self.threads = threads
         self.pool: ProcessPoolExecutor | None = pool
         self.lone: ProcessPoolExecutor | None = None
         self.sent: deque[tuple[tuple[Any, ...], Future[Sequence[Any]] | None]] = deque()
@@ -126,7 +130,7 @@ class _Pool:
             # Also when the caller stops asking, or a Ctrl+C came: nobody waits for what is still being worked on.
             for pool in (self.pool, self.lone):
                 if pool is not None:
-                    _end_pool(pool)
+                    _end_pool(pool, self.threads)
 
     def _is_full(self) -> bool:
         count = len(self.sent)
@@ -156,7 +160,7 @@ class _Pool:
                 yield from results
                 return
         if self.pool is not None:
-            _end_pool(self.pool)
+            _end_pool(self.pool, self.threads)
             self.pool = None
         for target in chunk:
             yield from self._run_alone(target)
@@ -170,13 +174,13 @@ class _Pool:
         try:
             return self.lone.submit(_run_chunk, (target,)).result()
         except BrokenProcessPool:
-            _end_pool(self.lone)
+            _end_pool(self.lone, self.threads)
             self.lone = None
             return (self.work.give_up(target),)
 
 
 def _start_pool(work: Work, jobs: int) -> ProcessPoolExecutor | None:
-    """None where the system has no processes or semaphores to give: then this one does the work."""
+    """None where the system has no processes or semaphores to give, or workers do not get to work: then this process does it."""
     import signal
 
     # A Ctrl+C while workers are born would find them without the handler that keeps them silent: it waits until they have it.
@@ -186,33 +190,49 @@ def _start_pool(work: Work, jobs: int) -> ProcessPoolExecutor | None:
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
 
-        pool = ProcessPoolExecutor(jobs, multiprocessing.get_context(_choose_start()), _begin, (work.prepare, work.order))
-        pool.submit(_run_nothing)
+        method = _choose_start()
+        pool = ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _begin, (work.prepare, work.order))
+        first = pool.submit(_run_nothing)
     except (ImportError, NotImplementedError, OSError):
         return None
     finally:
         if mask is not None:
             mask(signal.SIG_SETMASK, before)
-    return pool
+    return pool if method == "fork" or _is_done(first) else None
+
+
+def _is_done(first: Future[None]) -> bool:
+    """Whether a worker got as far as its first task. One that is not forked loads the main program anew, and dies of one that can't be
+    found (it came through a pipe) or that starts to check before it asks whether it is the main program."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    try:
+        first.result()
+    except BrokenProcessPool:
+        return False
+    return True
 
 
 def _choose_start() -> str:
     """A fork has all modules loaded; but a lock that another thread holds at that moment would stay locked in it for ever."""
     import multiprocessing
     import sys
-    import threading
+
+    from doctor.sources.machine import count_threads
 
     methods = multiprocessing.get_all_start_methods()
     # macOS offers it, but its own libraries start threads.
-    if "fork" in methods and sys.platform != "darwin" and threading.active_count() == 1:
+    if "fork" in methods and sys.platform != "darwin" and count_threads() == 1:
         return "fork"
     return "forkserver" if "forkserver" in methods else "spawn"
 
 
-def _end_pool(pool: ProcessPoolExecutor) -> None:
-    """Ends the workers in the middle of their work and waits until they are gone: they only read."""
-    import threading
+def _end_pool(pool: ProcessPoolExecutor, threads: int) -> None:
+    """Ends the workers in the middle of their work and waits until they are gone: they only read. `threads`: those of this process before
+    there was a pool."""
     from time import sleep
+
+    from doctor.sources.machine import count_threads
 
     workers = list((getattr(pool, "_processes", None) or {}).values())
     pool.shutdown(wait=False, cancel_futures=True)
@@ -221,7 +241,7 @@ def _end_pool(pool: ProcessPoolExecutor) -> None:
     # Not join(): the executor's own thread waits for them too, and whoever comes second is told nothing. That thread has to end as well:
     # while it runs, the next pool can't be forked.
     for look in range(MOST_LOOKS):
-        is_idle = threading.active_count() <= 1 or look >= MOST_LOOKS_FOR_THREADS
+        is_idle = count_threads() <= threads or look >= MOST_LOOKS_FOR_THREADS
         if is_idle and not any(worker.is_alive() for worker in workers):
             return
         sleep(0.002)

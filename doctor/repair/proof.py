@@ -7,7 +7,6 @@ has to be accounted for by its bytes.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from bisect import bisect_left
 from collections import Counter
@@ -15,6 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from doctor.analysis.engine import Diagnosis
 from doctor.findings import Diagnostic, Safety, Severity
+from doctor.jsontext import read_json
 from doctor.model import LineProblem, Message, Transcript
 from doctor.placeholders import MARK
 from doctor.records import Record
@@ -218,16 +218,16 @@ class Proof:
 def is_marked(body: bytes) -> bool:
     """Whether a row says in its metadata that the doctor wrote it, and from what."""
     try:
-        mark = json.loads(body)["metadata"][MARK]
+        mark = read_json(body)["metadata"][MARK]
         return isinstance(mark["code"], str) and isinstance(mark["from"], str)
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, RecursionError, LookupError, TypeError):
         return False
 
 
 def is_json(body: bytes) -> bool:
     try:
         # A byte that is not UTF-8 inside a record is a matter of its own (AD105): the record is a record all the same.
-        json.loads(body.decode("utf-8", "surrogateescape"))
+        read_json(body.decode("utf-8", "surrogateescape"))
     except (ValueError, RecursionError):
         return False
     return True

@@ -71,15 +71,20 @@ def read_document(path: str) -> Any:
     """
     import json
 
+    from doctor.jsontext import describe_mistake, read_json
+
     try:
         with open(path, "rb") as stream:
-            return json.loads(stream.read())
+            return read_json(stream.read())
     except FileNotFoundError:
         return None
     except OSError as error:
         raise DoctorError("usage", f"can't read {path}: {error.strerror or error}", path) from error
-    except (ValueError, RecursionError) as error:
-        raise DoctorError("usage", f"{path} is not valid JSON: {error}", path) from error
+    except RecursionError as error:
+        raise DoctorError("usage", f"{path} is nested too deep to be read", path) from error
+    except ValueError as error:
+        said = describe_mistake(error) if isinstance(error, json.JSONDecodeError) else error
+        raise DoctorError("usage", f"{path} is not valid JSON: {said}", path) from error
 
 
 def _parse(path: str, data: bytes) -> dict[str, Any]:
@@ -90,7 +95,9 @@ def _parse(path: str, data: bytes) -> dict[str, Any]:
         return tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise DoctorError("usage", f"{path} is not UTF-8 (byte {error.start}); {ADVICE}") from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except RecursionError as error:
+        raise DoctorError("usage", f"{path} is nested too deep to be read; {ADVICE}") from error
+    except tomllib.TOMLDecodeError as error:
         raise DoctorError("usage", f"{path} is not valid TOML: {error}; {ADVICE}") from error
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 
+from doctor.jsontext import describe_mistake, is_cut_short, read_json, read_json_at
 from doctor.model import LineProblem
 from doctor.moves import has_debris
 from doctor.records import Record
@@ -17,7 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_DECODER = json.JSONDecoder()
 _RECORD_START = re.compile(r'\{\s*"[A-Za-z_]+"\s*:')
 _ESCAPE = re.compile(r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})(\\u[dD][c-fC-F][0-9a-fA-F]{2})?|u([dD][c-fC-F][0-9a-fA-F]{2})|.)", re.DOTALL)
 BOM = b"\xef\xbb\xbf"
@@ -74,7 +74,7 @@ def _judge_nul(body: bytes, line: int) -> JudgedLine:
 def _judge_undecodable(body: bytes, line: int, error: UnicodeDecodeError) -> JudgedLine:
     message = f"byte 0x{body[error.start]:02x} is not UTF-8"
     try:
-        rows: tuple[Any, ...] = (json.loads(body.decode("utf-8", "replace")),)
+        rows: tuple[Any, ...] = (read_json(body.decode("utf-8", "replace")),)
     except (ValueError, RecursionError):
         text = body.decode("utf-8", "surrogateescape")
         spans, found = _find_records(text)
@@ -94,7 +94,7 @@ def _judge_text(text: str, body: bytes, line: int, is_last: bool) -> JudgedLine:
         return value
 
     try:
-        row = json.loads(text, parse_constant=lambda name: odd.append(name), parse_float=read_number)
+        row = read_json(text, parse_constant=lambda name: odd.append(name), parse_float=read_number)
     except RecursionError:
         return JudgedLine(LineProblem(line, "deep", "nested too deep to be read", 0), ())
     except json.JSONDecodeError as error:
@@ -123,26 +123,19 @@ def _judge_broken(text: str, body: bytes, line: int, is_last: bool, error: json.
     if spans:
         message = "a piece of a record, and an object behind it that may be a value of it or a record of its own"
         return JudgedLine(LineProblem(line, "glued", message, spans[0][0]), ())
-    if _is_cut_short(text, error):
+    if text.lstrip()[:1] in ("{", "[") and is_cut_short(error):
         size = f"{len(body)} byte{'s' if len(body) != 1 else ''}"
         kind = "torn" if is_last else "invalid"
         return JudgedLine(LineProblem(line, kind, f"the record is cut short after {size}", len(body)), ())
-    column = _count_bytes(text, error.pos)
-    return JudgedLine(LineProblem(line, "invalid", f"{error.msg} at column {column + 1}", column), ())
+    mistake = describe_mistake(error)
+    column = _count_bytes(text, mistake.place)
+    return JudgedLine(LineProblem(line, "invalid", f"{mistake.message} at column {column + 1}", column), ())
 
 
 def _describe_glued(body: bytes, line: int, spans: list[tuple[int, int]], rows: list[Any]) -> JudgedLine:
     torn = has_debris(body, tuple(spans))
     message = f"{len(rows)} record{'s' if len(rows) > 1 else ''}{' and a piece of another' if torn else ''} on one line"
     return JudgedLine(LineProblem(line, "glued", message, spans[0][0] or spans[0][1], tuple(spans)), tuple(rows))
-
-
-def _is_cut_short(text: str, error: json.JSONDecodeError) -> bool:
-    """Whether the parser gave up because the text ends: in a string, inside an escape or a word, or where a token should follow."""
-    if text.lstrip()[:1] not in ("{", "["):
-        return False
-    rest = text[error.pos :].strip()
-    return error.msg.startswith(("Unterminated", "Invalid \\u")) or not rest or (rest.isalnum() and len(rest) < len("false"))
 
 
 def _find_records(text: str) -> tuple[list[tuple[int, int]], list[Any]]:
@@ -160,7 +153,7 @@ def _find_records(text: str) -> tuple[list[tuple[int, int]], list[Any]]:
         while position < len(text) and text[position].isspace():
             position += 1
         try:
-            row, stop = _DECODER.raw_decode(text, position)
+            row, stop = read_json_at(text, position)
         except (ValueError, RecursionError):
             break
         if not isinstance(row, dict):
@@ -198,7 +191,7 @@ def _find_tail(text: str, position: int) -> tuple[list[tuple[int, int]], list[An
         start = found.start()
         while start < len(text):
             try:
-                row, stop = _DECODER.raw_decode(text, start)
+                row, stop = read_json_at(text, start)
             except (ValueError, RecursionError):
                 break
             if not isinstance(row, dict) or "role" not in row:
@@ -251,7 +244,7 @@ def find_duplicate_key(raw: bytes, line: int) -> LineProblem | None:
         return row
 
     try:
-        json.loads(raw.decode("utf-8"), object_pairs_hook=note)
+        read_json(raw.decode("utf-8"), object_pairs_hook=note)
     except (ValueError, RecursionError):
         return None
     if not twice:

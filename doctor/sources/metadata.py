@@ -70,15 +70,19 @@ def _read_leniently(data: bytes) -> tuple[dict[str, Any] | None, str]:
     """The client's own parser takes more than the fast one: NaN, lone surrogates."""
     import json
 
+    from doctor.jsontext import describe_mistake, read_json
+
     if not data.strip():
         return None, "it is empty"
     try:
-        value = json.loads(data)
+        value = read_json(data)
     except UnicodeDecodeError:
         return None, "it is not UTF-8"
     except (ValueError, RecursionError) as error:
-        place = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        return None, f"it is not JSON{place}"
+        if isinstance(error, RecursionError):
+            return None, "it is nested too deep to be read"
+        mistake = describe_mistake(error) if isinstance(error, json.JSONDecodeError) else None
+        return None, f"it is not JSON (line {mistake.line}, column {mistake.column})" if mistake is not None else "it is not JSON"
     return (value, "") if isinstance(value, dict) else (None, f"it holds {_name_type(value)} where an object belongs")
 
 

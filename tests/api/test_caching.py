@@ -9,6 +9,7 @@ import pickle
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -16,7 +17,7 @@ from zlib import crc32
 import pytest
 
 from doctor.api import caching, judging
-from doctor.api.caching import FILE, choose_cache, locate_cache
+from doctor.api.caching import FILE, Cache, choose_cache, locate_cache
 from doctor.api.checking import check
 from doctor.api.judging import check_target
 from doctor.errors import DoctorError
@@ -204,7 +205,7 @@ def test_a_damaged_store_is_no_reason_to_fail(tree: Path, checked: list[str], da
 @pytest.mark.parametrize("report", ["cut", "flipped", "foreign", "evil"])
 def test_damaged_entries_are_passed_over(tree: Path, checked: list[str], report: str) -> None:
     plain = look(tree)
-    with sqlite3.connect(tree / "cache" / FILE) as connection:
+    with closing(sqlite3.connect(tree / "cache" / FILE)) as connection, connection:
         for key, data in connection.execute("SELECT key, report FROM verdicts").fetchall():
             changed = {
                 "cut": data[:-9],
@@ -236,7 +237,7 @@ def test_a_store_that_grew_too_large_forgets_what_was_used_longest_ago(
     age(tree / "tree")
     monkeypatch.setattr(caching, "MOST_BYTES", 1)
     look(tree, now=NOW + 5 * 86_400)
-    with sqlite3.connect(tree / "cache" / FILE) as connection:
+    with closing(sqlite3.connect(tree / "cache" / FILE)) as connection, connection:
         days = {day for (day,) in connection.execute("SELECT used FROM verdicts").fetchall()}
     assert days == {int((NOW + 5 * 86_400) // 86_400)}
 
@@ -248,6 +249,17 @@ def test_two_runs_share_a_store(tree: Path) -> None:
     store.execute("BEGIN IMMEDIATE")
     assert look(tree) == plain
     store.close()
+
+
+def test_who_lets_go_of_a_cache_closes_it(tree: Path) -> None:
+    """From 3.13 on Python warns of what nobody closed; elsewhere the file could not be removed."""
+    look(tree)
+    cache = Cache(str(tree / "cache"))
+    cache.find(b"")
+    connection = cache._connection
+    del cache
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")
 
 
 def test_where_the_cache_is() -> None:

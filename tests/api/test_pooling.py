@@ -5,8 +5,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -121,6 +124,26 @@ def test_where_no_process_can_be_had_the_work_is_done_here(monkeypatch: pytest.M
     monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", refuse)
     results = list(run_work(WORK, ["0", "0"], 2, measure))
     assert results == [("0", os.getpid())] * 2
+
+
+BESIDE_A_THREAD = """
+import sys, threading
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+from tests.api.test_pooling import WORK, measure
+from doctor.api.pooling import run_work
+print(*run_work(WORK, range(100), 2, measure))
+"""
+
+
+@pytest.mark.parametrize("is_piped", [True, False])
+def test_workers_that_do_not_get_to_work_leave_it_to_this_process(is_piped: bool, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(BESIDE_A_THREAD)
+    command = [sys.executable, "-" if is_piped else str(tmp_path / "program.py")]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    done = subprocess.run(
+        command, input=BESIDE_A_THREAD if is_piped else "", cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.stdout.split() == [str(2 * number + 1) for number in range(100)], done.stderr
 
 
 def test_much_that_is_large_is_not_sent_ahead() -> None:

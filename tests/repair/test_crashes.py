@@ -14,7 +14,11 @@ from doctor.repair.storage import files, undo, write_plan
 from tests.repair.faults import record_calls, watch_calls
 from tests.repair.sessions import DAMAGED, NOW, plan, read_bytes
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
+    # A runner may have threads of its own; the child uses nothing that they might hold.
+    pytest.mark.filterwarnings("ignore:.* is multi-threaded:DeprecationWarning"),
+]
 
 
 def fix(path: Path) -> None:

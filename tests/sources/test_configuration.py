@@ -84,7 +84,7 @@ def test_a_folder_of_that_name_is_none(tmp_path: Path) -> None:
     [
         (b"[tool.amplifier-doctor]\nx = ", "is not valid TOML"),
         (b"[tool.amplifier-doctor]\n# \xff", "is not UTF-8 (byte 26)"),
-        (b"[tool.amplifier-doctor]\nx = " + b"[" * 5000, "is not valid TOML"),
+        (b"[tool.amplifier-doctor]\nx = " + b"[" * 5000, "is nested too deep to be read"),
         (b"[tool]\namplifier-doctor = 3", "must be a table"),
     ],
 )
@@ -139,8 +139,13 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
 def test_a_document(tmp_path: Path) -> None:
     assert read_document(str(tmp_path / "nowhere")) is None
     assert read_document(str(write(tmp_path / "a.json", "[1]"))) == [1]
-    for text in ("{", "[" * 100_000, '"\ufeff'):
-        with pytest.raises(DoctorError, match="is not valid JSON"):
+    for text, said in (
+        ("{", "is not valid JSON: Exp"),
+        ("[1,]", "is not valid JSON: Illegal"),
+        ("[" * 100_000, "nested too deep"),
+        ('"\ufeff', "JSON"),
+    ):
+        with pytest.raises(DoctorError, match=said):
             read_document(str(write(tmp_path / "b.json", text)))
     with pytest.raises(DoctorError, match="can't read"):
         read_document(str(tmp_path))

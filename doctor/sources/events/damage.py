@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import orjson
 
+from doctor.jsontext import read_json, read_json_at
 from doctor.records import Record
 
 TYPE_CHECKING = False
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 else:
     JsonObject = dict
 
-_DECODER = json.JSONDecoder()
 _START = re.compile(r'\{"(?:ts|event)": ?"')
 
 
@@ -36,7 +35,7 @@ def parse_record(raw: bytes) -> JsonObject | None:
     except ValueError:
         # orjson refuses lone surrogates, NaN and deep nesting that the client's own reader takes.
         try:
-            row = json.loads(raw.decode("utf-8"))
+            row = read_json(raw.decode("utf-8"))
         except (ValueError, RecursionError):
             return None
     return row if row.__class__ is dict else None
@@ -53,7 +52,7 @@ def find_records(raw: bytes) -> list[FoundRecord]:
     byte, counted = 0, 0
     while position >= 0:
         try:
-            row, stop = _DECODER.raw_decode(text, position)
+            row, stop = read_json_at(text, position)
         except (ValueError, RecursionError):
             row, stop = None, position + 1
         rest = text[stop : stop + 64].lstrip("\r\0 \t") if row is not None else ""

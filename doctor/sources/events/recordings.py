@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 
 from doctor.eventlog import EventLog, Execution, RecordedCall, RecordedStep, RecordedTurn, ToolRun
+from doctor.jsontext import read_json
 from doctor.sources.events.damage import JsonObject, find_records
 
 TYPE_CHECKING = False
@@ -53,7 +54,7 @@ def _read_lines(log: EventLog, execution: Execution) -> Iterator[tuple[int, byte
 def _parse_line(raw: bytes) -> list[tuple[JsonObject, bytes]]:
     """The events on a line. Not orjson: it turns integers beyond 64 bits into floats."""
     try:
-        row = json.loads(raw.decode("utf-8"))
+        row = read_json(raw.decode("utf-8"))
     except (ValueError, RecursionError):
         return [(found.row, raw[found.start : found.stop]) for found in find_records(raw.rstrip(b"\r\n"))]
     return [(row, raw)] if isinstance(row, dict) else []

@@ -6,6 +6,7 @@ import json
 import os
 
 from doctor.eventlog import EventLog, RecordedResult, ToolRun
+from doctor.jsontext import read_json
 from doctor.model import Transcript
 
 TYPE_CHECKING = False
@@ -54,7 +55,7 @@ def read_result(log: EventLog, run: ToolRun, transcript: Transcript | None = Non
 def _parse_row(raw: bytes, run: ToolRun) -> dict[str, Any] | None:
     # Not orjson: it turns integers beyond 64 bits into floats.
     try:
-        row = json.loads(raw.decode("utf-8"))
+        row = read_json(raw.decode("utf-8"))
     except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) and row.get("event") == run.end_event else None

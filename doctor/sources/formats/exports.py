@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from doctor.errors import DoctorError
+from doctor.jsontext import describe_mistake, is_cut_short, read_json_at
 from doctor.sources.formats.messages import holds_messages, is_message_list
 
 TYPE_CHECKING = False
@@ -35,15 +36,16 @@ def refuse_broken(data: bytes, path: str) -> None:
     if '"role"' not in text:
         return
     try:
-        value, stop = json.JSONDecoder().raw_decode(text, len(text) - len(text.lstrip()))
+        value, stop = read_json_at(text, len(text) - len(text.lstrip()))
     except RecursionError:
         return
-    except ValueError as error:
-        place = getattr(error, "pos", 0)
-        if not text[place:].strip() or str(error).startswith("Unterminated"):
+    except json.JSONDecodeError as error:
+        if is_cut_short(error):
             reason = f"is one JSON text that breaks off after {len(data):,} bytes"
         else:
-            reason = f"is one JSON text with a mistake in it: {error}"
+            reason = f"is one JSON text with a mistake in it: {describe_mistake(error)}"
+    except ValueError:
+        reason = "is one JSON text with a number of too many digits to be read"
     else:
         if not (holds_messages(value) if isinstance(value, list) else is_message_list(value)):
             return

@@ -6,9 +6,9 @@ one JSON text: the head and the tail of the file around the elements.
 
 from __future__ import annotations
 
-import json
 import re
 
+from doctor.jsontext import read_json_at
 from doctor.model import Source, Transcript
 from doctor.notes import TIME_KEYS
 from doctor.records import Record
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 NAME = "messages"
 describe_session = chat_log.describe_session
 ELEMENTS_LOOKED_AT = 3
-_DECODER = json.JSONDecoder()
 _STRING_OR_BREAK = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t]*[\r\n]\s*', re.DOTALL)
 _MARK = "\ufeff"
 
@@ -71,7 +70,7 @@ def split_file(data: bytes) -> Split | None:
     """None for what is no list of messages."""
     text = data.decode("utf-8", "surrogateescape").lstrip(_MARK)
     try:
-        value, _ = _DECODER.raw_decode(text, len(text) - len(text.lstrip()))
+        value, _ = read_json_at(text, len(text) - len(text.lstrip()))
     except (ValueError, RecursionError):
         return None
     if not is_message_list(value):
@@ -92,11 +91,11 @@ def _find_list(text: str, value: Any) -> int:
         position = _skip(text, position, ", \t\r\n")
         if text[position : position + 1] != '"':
             return -1
-        key, position = _DECODER.raw_decode(text, position)
+        key, position = read_json_at(text, position)
         position = _skip(text, position, ": \t\r\n")
         if key == "messages" and text[position : position + 1] == "[":
             return position + 1
-        _, position = _DECODER.raw_decode(text, position)
+        _, position = read_json_at(text, position)
 
 
 def _split_list(text: str, position: int) -> tuple[list[str], int]:
@@ -105,7 +104,7 @@ def _split_list(text: str, position: int) -> tuple[list[str], int]:
         position = _skip(text, position, ", \t\r\n")
         if text[position : position + 1] == "]":
             return elements, position
-        _, stop = _DECODER.raw_decode(text, position)
+        _, stop = read_json_at(text, position)
         elements.append(_STRING_OR_BREAK.sub(lambda found: found[0] if found[0][0] == '"' else "", text[position:stop]))
         position = stop
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from doctor.errors import DoctorError
+from doctor.jsontext import read_json
 from doctor.model import Source, Transcript
 from doctor.records import Record
 
@@ -127,7 +126,7 @@ def read_requests(source: Source, path: str) -> list[RequestBody]:
 def parse_body(data: bytes) -> Any:
     """The value of a JSON text; lone surrogates are let through. None when it is none."""
     try:
-        return json.loads(data.decode("utf-8", "surrogateescape").lstrip("\ufeff"))
+        return read_json(data.decode("utf-8", "surrogateescape").lstrip("\ufeff"))
     except (ValueError, RecursionError):
         return None
 

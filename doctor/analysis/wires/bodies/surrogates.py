@@ -32,15 +32,24 @@ def _is_paired(text: str, match: re.Match[str]) -> bool:
     return re.search(r"\\ud[89ab][0-9a-f]{2}$", text[max(0, start - 6) : start]) is not None
 
 
-def _has_surrogate(value: Any) -> bool:
-    if isinstance(value, str):
-        if value.isascii():
-            return False
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            return True
-        return False
-    if isinstance(value, dict):
-        return any(_has_surrogate(part) for part in value.values())
-    return isinstance(value, list) and any(_has_surrogate(part) for part in value)
+def _has_surrogate(body: Any) -> bool:
+    # No recursion: a body may be nested deeper than Python's own calls may be.
+    waiting = [body]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            if not value.isascii() and _is_lone(value):
+                return True
+        elif isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return False
+
+
+def _is_lone(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from doctor.analysis.wires.shape import ARGUMENTS_NOT_JSON, ARGUMENTS_NOT_OBJECT, BLANK, EMPTY, ENDS_BLANK
+from doctor.jsontext import read_json
 
 CUT = ("…", "...")
 """Ends of values that a recorder shortened: what was really sent is not known, so it is not judged."""
@@ -26,6 +25,9 @@ def judge_arguments(arguments: object) -> int:
     if arguments.endswith(CUT):
         return 0
     try:
-        return 0 if isinstance(json.loads(arguments), dict) else ARGUMENTS_NOT_JSON
-    except (ValueError, RecursionError):
+        return 0 if isinstance(read_json(arguments), dict) else ARGUMENTS_NOT_JSON
+    except ValueError:
         return ARGUMENTS_NOT_JSON
+    except RecursionError:
+        # Providers read deeper than this one does: doubt is no refusal.
+        return 0

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from doctor.jsontext import read_json
 from doctor.model import Transcript
 from doctor.sources.formats.opencode.document import Document
 from doctor.sources.formats.opencode.entries import Entry
@@ -37,4 +37,4 @@ class Contents:
 def read_value(contents: Contents, transcript: Transcript, place: int) -> Any:
     """The stored message at an index, read again."""
     start, stop = contents.document.records[place]
-    return json.loads(transcript.source.read(start, stop - start).decode("utf-8", "surrogateescape"))
+    return read_json(transcript.source.read(start, stop - start).decode("utf-8", "surrogateescape"))

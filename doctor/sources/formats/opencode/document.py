@@ -11,6 +11,7 @@ import re
 from json.decoder import scanstring
 
 from doctor.errors import DoctorError
+from doctor.jsontext import describe_mistake, is_cut_short, read_json_at
 from doctor.records import Record
 
 TYPE_CHECKING = False
@@ -22,7 +23,6 @@ HEAD = rb'\A(?:\xef\xbb\xbf)?\s*\{\s*"info"\s*:\s*\{'
 HEAD_LENGTH = 512
 PIPE = 64 * 1024
 """A pipe holds this much; exports that a process left before the reader had all are cut at a multiple of it, or of the reader's pages."""
-_DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -67,7 +67,7 @@ def read_document(data: bytes, path: str) -> Document:
             if key == "messages" and text[place : place + 1] == "[":
                 messages, stop = scan_list(text, place)
             else:
-                value, stop = _DECODER.raw_decode(text, place)
+                value, stop = read_json_at(text, place)
                 info = value if key == "info" else info
             place = _next(text, stop, "}")
     except (ValueError, RecursionError) as error:
@@ -87,7 +87,7 @@ def scan_object(text: str, start: int) -> tuple[list[Member], int]:
     found: list[Member] = []
     while text[place : place + 1] != "}":
         key, place = _read_key(text, place)
-        value, stop = _DECODER.raw_decode(text, place)
+        value, stop = read_json_at(text, place)
         found.append(Member(key, place, stop, value))
         place = _next(text, stop, "}")
     return found, place + 1
@@ -98,7 +98,7 @@ def scan_list(text: str, start: int) -> tuple[list[Member], int]:
     place = _expect(text, start, "[")
     found: list[Member] = []
     while text[place : place + 1] != "]":
-        value, stop = _DECODER.raw_decode(text, place)
+        value, stop = read_json_at(text, place)
         found.append(Member(len(found), place, stop, value))
         place = _next(text, stop, "]")
     return found, place + 1
@@ -146,18 +146,14 @@ def _next(text: str, stop: int, end: str) -> int:
 def _explain(text: str, data: bytes, info: Any, error: Exception, path: str) -> DoctorError:
     named = info.get("id") if isinstance(info, dict) else None
     session = named if isinstance(named, str) else "ID"
-    if isinstance(error, json.JSONDecodeError) and _is_cut_short(text, error):
+    if isinstance(error, json.JSONDecodeError) and is_cut_short(error):
         size = f"{len(data):,} bytes"
         where = f" ({len(data) // PIPE} × 64 KiB: the client left before the pipe was read to its end)" if len(data) % PIPE == 0 else ""
         message = f"{path} is an export that is cut short after {size}{where}; what is missing can't be known, so it is not repaired: "
         return DoctorError("unreadable", f"{message}export again to a file, `opencode export {session} >FILE`", path)
-    place = error.pos if isinstance(error, json.JSONDecodeError) else 0
-    said = f"{error.msg} at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else "nested too deep"
+    place, said = 0, "nested too deep"
+    if isinstance(error, json.JSONDecodeError):
+        message, place, line, column = describe_mistake(error)
+        said = f"{message} at line {line}, column {column}"
     byte = len(text[:place].encode("utf-8", "surrogateescape"))
     return DoctorError("unreadable", f"{path} is an export that is no JSON ({said}, byte {byte:,}); export again to a file", path)
-
-
-def _is_cut_short(text: str, error: json.JSONDecodeError) -> bool:
-    """Whether the parser gave up because the text ends."""
-    rest = text[error.pos :].strip()
-    return error.msg.startswith(("Unterminated", "Invalid \\u")) or not rest or (rest.isalnum() and len(rest) < len("false"))

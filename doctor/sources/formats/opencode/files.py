@@ -4,11 +4,11 @@ migrations moved files without writing them anew, and the client's own importer 
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 
 from doctor.errors import DoctorError
+from doctor.jsontext import read_json
 from doctor.model import LineProblem
 from doctor.records import Record
 from doctor.sources.formats.opencode.stored import FOREIGN, ORPHANS, Belongings, Flaw, StoreSource, join_message, spell, write_out
@@ -56,7 +56,7 @@ def load_session(storage: str, session_id: str) -> StoreSource:
     if row is None:
         raise DoctorError("unreadable", f"{storage} holds no session {session_id}", storage)
     try:
-        info = json.loads(_read(row.path))
+        info = read_json(_read(row.path))
     except (ValueError, RecursionError) as error:
         how = "empty (0 bytes)" if not os.path.getsize(row.path) else "no JSON"
         raise DoctorError(
@@ -88,7 +88,7 @@ def _list_messages(storage: str, session_id: str) -> Iterator[tuple[int, str, st
         if name.endswith(SUFFIX):
             data = _read(os.path.join(folder, name))
             try:
-                created = get_time(get_object(json.loads(data), "time"), "created")
+                created = get_time(get_object(read_json(data), "time"), "created")
             except (ValueError, RecursionError):
                 created = 0
             yield created, name.removesuffix(SUFFIX), data
@@ -159,7 +159,7 @@ def _stamp(storage: str, name: str) -> int:
 
 def _read_owner(path: str) -> str:
     try:
-        return get_text(json.loads(_read(path)), "sessionID")
+        return get_text(read_json(_read(path)), "sessionID")
     except (ValueError, RecursionError, DoctorError):
         return ""
 

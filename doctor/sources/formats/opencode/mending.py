@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 from doctor.findings import Confidence, Edit, Finding, Fix, Safety, Severity
+from doctor.jsontext import read_json
 from doctor.model import Transcript
 from doctor.placeholders import MARK
 from doctor.records import Record
@@ -85,7 +86,7 @@ def end_call(contents: Contents, transcript: Transcript, place: int, tool: Tool)
     moment = entry.last_time
     try:
         spans = _find_spans(text, tool, generation)
-        value = json.loads(text)
+        value = read_json(text)
     except (ValueError, LookupError):
         return None
     part = [one for one in get_list(value, "parts" if generation == 1 else "content") if isinstance(one, dict)][tool.place]
@@ -132,7 +133,7 @@ def _keeps(key: str, new: Any, old: Any) -> bool:
 
 def _parse(given: Any) -> dict[str, Any]:
     try:
-        parsed = json.loads(given)
+        parsed = read_json(given)
     except (ValueError, TypeError, RecursionError):
         return {}
     return parsed if isinstance(parsed, dict) else {}

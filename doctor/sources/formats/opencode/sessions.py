@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from math import inf
 
 from doctor.errors import DoctorError
+from doctor.jsontext import read_json
 from doctor.records import Record
 from doctor.sources.formats.opencode.database import SESSIONS, Database
 from doctor.sources.formats.opencode.messages import read_first, read_second
@@ -91,7 +91,7 @@ def build_info(session: dict[str, Any], generation: int) -> dict[str, Any]:
 
 def _parse(text: Any) -> Any:
     try:
-        return json.loads(text) if isinstance(text, str) else None
+        return read_json(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):
         return None
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from doctor.jsontext import describe_mistake, read_json
 from doctor.model import LineProblem
 from doctor.records import Record
 from doctor.sources.formats.opencode.signs import StoredEvent
@@ -62,7 +63,7 @@ def join_message(head: str, parts: Iterable[str]) -> str:
 
 def graft(text: str, **added: str) -> str:
     """The text of a JSON object with members added at its end; those that it has already are replaced, for the place is what counts."""
-    value = json.loads(text)
+    value = read_json(text)
     if not isinstance(value, dict):
         raise ValueError("not an object")
     if value.keys() & added.keys():
@@ -82,6 +83,7 @@ def spell(data: Any, name: str, row: int, damage: list[LineProblem], **ids: str)
         return graft(data, **ids)
     except (ValueError, RecursionError) as error:
         said = "is empty (0 bytes)" if not data.strip() else "is no object" if str(error) == "not an object" else "is no JSON"
-        detail = f": {error.msg} (character {error.pos + 1})" if isinstance(error, json.JSONDecodeError) and data.strip() else ""
+        mistake = describe_mistake(error) if isinstance(error, json.JSONDecodeError) else None
+        detail = f": {mistake.message} (character {mistake.place + 1})" if mistake is not None and data.strip() else ""
         damage.append(LineProblem(row, "invalid", f"{name} {said}{detail}", 0))
         return None
