@@ -193,7 +193,8 @@ def _start_pool(work: Work, jobs: int) -> ProcessPoolExecutor | None:
         method = _choose_start()
         pool = ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _begin, (work.prepare, work.order))
         first = pool.submit(_run_nothing)
-    except (ImportError, NotImplementedError, OSError):
+    except (ImportError, NotImplementedError, OSError, EOFError):
+        # EOFError: a server that forks workers loads the main program first on newer Pythons, and dies as such a worker would.
         return None
     finally:
         if mask is not None:
