@@ -41,7 +41,7 @@ def find_lost_turns(session: Session) -> list[LostTurn]:
     """Turns that produced something and that the transcript lacks whole.
 
     Nothing is reported where the loss is on purpose: after a rewind, or when no earlier turn of the log is left (the user cleared the
-    context, or the client compacted it in place).
+    context, or the client compacted it in place). The backup says nothing about that: it holds what was there before.
     """
     log = session.events
     if log is None or session.rewound:
@@ -62,8 +62,9 @@ def find_lost_turns(session: Session) -> list[LostTurn]:
         backup_lines = _find_in_backup(session, execution)
         if not (backup_lines or runs or execution.status == "success"):
             continue
-        if backup_lines or has_survivor or execution.start_line in overlapping:
-            lost.append(LostTurn(execution, runs, backup_lines, backup_lines is not None or log.compacted_line < execution.start_line))
+        # A backup of turns that the transcript begins behind proves no loss: it is what the client copies when a context was cleared.
+        if has_survivor or execution.start_line in overlapping:
+            lost.append(LostTurn(execution, runs, backup_lines, log.compacted_line < execution.start_line))
     return lost
 
 

@@ -29,7 +29,9 @@ class Call:
         self.pre = -1
         self.end = -1
         self.is_running = False
-        self.stored = ""
+        self.whole = ""
+        """The recorded result object as text, in whatever way the client stores it."""
+        self.stored: str | None = None
         """The content of its row, once it has one."""
         self.recorded = ""
         """What the client would have stored, told by the log alone."""

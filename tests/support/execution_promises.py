@@ -205,6 +205,8 @@ def examine_errors(history: History, diagnostics: list[Any]) -> list[Violation]:
         deserved |= {"AD504", "AD503"}
     if any(is_reminder(one) and other["role"] == "tool" for one, other in zip(rows, rows[1:], strict=False)):
         deserved |= {"AD303"}
+    if "metadata.json" not in history.files:
+        deserved |= {"AD602"}
     return [
         Violation(f"error {seen.code} that nothing deserves", f"line {seen.line}: {seen.message}")
         for seen in diagnostics
@@ -307,9 +309,11 @@ def list_wanted(history: History, call: Call, stored: dict[str, str]) -> list[st
     """The contents that may stand behind a call; [] where nobody knows any."""
     if call.id in stored:
         return [stored[call.id]]
-    if call.end < 0 or not call.recorded:
+    if call.end < 0:
         return []
-    return [call.recorded, PLACEHOLDER] if not history.log.dialect.call_ids else [call.recorded]
+    # Where no other result shows how this client writes them, the whole object is right: it loses nothing.
+    wanted = [call.recorded] if any(id in history.calls and history.calls[id].whole for id in stored) else [call.recorded, call.whole]
+    return wanted if history.log.dialect.call_ids else [*wanted, PLACEHOLDER]
 
 
 def examine_recovery(history: History, room: Room, now: float) -> list[Violation]:
@@ -344,7 +348,7 @@ def examine_order(history: History, rows: list[Row]) -> list[Violation]:
     prompts = [row["content"] for row in rows if row["role"] == "user"]
     ids = [call["id"] for row in rows for call in list_calls(row)]
     found = [Violation("recover: twice", str(one)) for one in {*prompts, *ids} if prompts.count(one) > 1 or ids.count(one) > 1]
-    here = [turn for turn in history.turns if turn.start >= 0 and turn.prompt in prompts]
+    here = sorted((turn for turn in history.turns if turn.start >= 0 and turn.prompt in prompts), key=lambda turn: turn.start)
     for one, other in zip(here, here[1:], strict=False):
         if (one.start, other.start) not in history.overlaps and prompts.index(one.prompt) > prompts.index(other.prompt):
             found.append(Violation("recover: prompts in another order", f"{one.prompt} / {other.prompt}"))

@@ -40,6 +40,9 @@ class Play:
         self.children: dict[str, dict[str, bytes]] = {}
         self.happened: list[str] = []
         self.step = 0
+        self.last: Turn | None = None
+        self.is_waiting = True
+        """Whether the last step left its turn waiting for a provider or a tool: what is not waiting goes on at once."""
         self.number = 0
         self.is_rewound = False
         self.compacts = random.random() < 0.15
@@ -94,6 +97,8 @@ class Play:
         """One step of something that runs, or something that comes in between."""
         kind = self.kind
         turn = self.random.choices(alive, [one.speed for one in alive])[0]
+        if not self.is_waiting and self.last in alive and self.odds(0.97):
+            turn = self.last
         if self.odds(CRASH_ODDS.get(kind, 0.0)) and (self.disk.transcript is not None or self.odds(0.1)):
             self.kill(turn.process)
         elif self.odds(CANCEL_ODDS.get(kind, 0.0)) and turn.is_alive and not turn.cancel:
@@ -115,6 +120,7 @@ class Play:
     def advance(self, turn: Turn) -> None:
         try:
             assert turn.steps is not None
+            self.last, self.is_waiting = turn, False
             next(turn.steps)
         except StopIteration:
             self.end_turn(turn)
@@ -261,7 +267,7 @@ class Play:
         if process.repairs:
             self.repair(process)
             yield
-        if self.is_child and self.checkpoints:
+        if self.is_child and self.checkpoints and process.context:
             self.save(process, status="in_progress", last_updated=log.stamp())
         if self.dialect.start == "each":
             log.emit("session:start")
@@ -358,10 +364,9 @@ class Play:
             request_id = self.write_id() if self.dialect.request_ids else None
             sent = {"provider": "anthropic", "model": "claude-sonnet-4-5", "message_count": len(process.context)}
             ask.sent, ask.has_id = log.emit("llm:request", sent, request_id=request_id), request_id is not None
-            yield
-            while self.odds(0.4):
+            while self.odds(0.6):
                 log.wait(0.5)
-                yield
+                yield from self.pause()
             error = refusal or (TRANSIENT if self.odds(0.03) else "")
             status, level = ("error", "ERROR") if error else ("ok", "INFO")
             wrapped = json.dumps({"type": "error", "error": {"type": "invalid_request_error", "message": error}}) if error else None
@@ -402,6 +407,10 @@ class Play:
         if is_last:
             turn.reply = texts[0]
 
+    def pause(self) -> Steps:
+        self.is_waiting = True
+        yield
+
     def make_call(self) -> Call:
         tool = self.random.choices(TOOLS, (5, 2, 3, 1))[0]
         fate = self.random.choices(("ok", "fails", "denied", "unknown", "hook-fails"), (30, 3, 1, 1, 1))[0]
@@ -418,8 +427,14 @@ class Play:
 
     def use_tools(self, turn: Turn) -> Steps:
         process, log = turn.process, self.log
-        calls = [call for call in turn.calls if not call.stored]
+        calls = [call for call in turn.calls if call.stored is None]
         running = [(call, self.run_tool(turn, call)) for call in calls]
+        self.random.shuffle(running)
+        for _, tool in running:
+            # All of a group are called before any of them waits.
+            next(tool)
+            yield
+        running = [(call, tool) for call, tool in running if call.is_running or self.finish_tool(tool)]
         while running:
             if turn.cancel == "immediate":
                 yield from self.drop_tools(turn, calls)
@@ -435,29 +450,37 @@ class Play:
             process.context.append(row)
         yield
 
+    def finish_tool(self, tool: Steps) -> bool:
+        """Lets a call that was not let run come to its end."""
+        return next(tool, None) is not None
+
     def run_tool(self, turn: Turn, call: Call) -> Steps:
         log, dialect = self.log, self.dialect
         told: Row = {"parallel_group_id": call.group}
         told |= {"tool_name": call.tool, "tool_call_id": call.id, "tool_input": call.arguments} if dialect.call_ids else {}
         told |= {} if dialect.call_ids else {"tool": call.tool, "arguments": call.arguments}
-        call.pre, call.is_running = log.emit("tool:pre", told), True
-        yield
+        call.pre = log.emit("tool:pre", told)
         if call.fate == "denied":
-            call.stored, call.is_running = "Denied by hook: not here", False
+            call.stored = "Denied by hook: not here"
+            yield
             return
         if call.fate == "unknown":
             message = f"Error: Tool '{call.tool}' not found"
-            call.end, call.is_running = log.emit("tool:error", told, level="ERROR", error={"type": "RuntimeError", "msg": message}), False
+            call.end = log.emit("tool:error", told, level="ERROR", error={"type": "RuntimeError", "msg": message})
             call.stored = call.recorded = message
+            yield
             return
+        call.is_running = True
+        yield
         if call.child:
             yield from self.delegate(call)
         while self.odds(0.75):
             log.wait(self.random.choice((0.1, 1.0, 20.0)))
-            yield
+            yield from self.pause()
         result = self.write_outcome(call)
         call.end = log.emit("tool:post", told | {"result": result})
         call.stored = call.recorded = write_result(result, dialect.bare)
+        call.whole = write_result(result, False)
         if call.fate == "hook-fails":
             yield
             call.end = log.emit("tool:error", told, level="ERROR", error={"type": "ValueError", "msg": "hook broke"})
@@ -504,7 +527,7 @@ class Play:
     def drop_tools(self, turn: Turn, calls: list[Call]) -> Steps:
         """An immediate cancel: the loop answers its own calls, and closes the turn."""
         for call in calls:
-            finished = bool(call.stored)
+            finished = call.stored is not None
             call.is_running = False
             content = json.dumps({"error": "Tool execution was cancelled by user", "cancelled": True, "tool": call.tool})
             if not finished:

@@ -19,11 +19,12 @@ MOST_OPEN = 16
 
 class Story(Record):
     """What follow_executions found. `callers`: the execution by the line of a tool:pre or a provider:error. `deaths`: lines of events
-    that say that a process or a turn came to its end or began anew."""
+    that say that a process or a turn came to its end or began anew; `leavings`: those of them that say it of a process."""
 
     traces: list[Trace]
     callers: dict[int, Trace]
     deaths: list[int]
+    leavings: list[int]
 
 
 def follow_executions(events: Sequence[Event], pairs: Sequence[ToolPair]) -> Story:
@@ -34,7 +35,7 @@ def follow_executions(events: Sequence[Event], pairs: Sequence[ToolPair]) -> Sto
         handle = handlers.get(event.name)
         if handle is not None:
             handle(event)
-    return Story(follower.traces, follower.callers, follower.deaths)
+    return Story(follower.traces, follower.callers, follower.deaths, [] if follower.is_old else follower.leavings)
 
 
 class _Follower:
@@ -44,6 +45,9 @@ class _Follower:
         self.open: list[Trace] = []
         self.callers: dict[int, Trace] = {}
         self.deaths: list[int] = []
+        self.leavings: list[int] = []
+        self.is_old = False
+        """Clients before 2026-01-25 wrote a session:start and a session:end for each execution: those say nothing of a process."""
         self.submitted: Event | None = None
         self.groups: dict[str, Trace] = {}
         self.waiting: list[Asked] = []
@@ -59,8 +63,8 @@ class _Follower:
             "prompt:submit": self.submit,
             "execution:start": self.start,
             "session:start": self.start_session,
-            "session:resume": self.note_death,
-            "session:fork": self.note_death,
+            "session:resume": self.note_leaving,
+            "session:fork": self.note_leaving,
             "session:end": self.end_session,
             "cancel:requested": self.note_death,
             "cancel:completed": self.cancel,
@@ -94,6 +98,7 @@ class _Follower:
     def start_session(self, event: Event) -> None:
         # Before 2026-01-25 the loop announced each execution as session:start with its prompt.
         if event.text or event.redacted:
+            self.is_old = True
             self.start(event)
         else:
             self.note_death(event)
@@ -160,9 +165,14 @@ class _Follower:
     def answer(self, event: Event) -> None:
         asked = self.sent.pop(event.request_id, None) if event.request_id else None
         if asked is None:
-            # Older clients give requests no id: with one execution open, the answer is to its last request, good enough to draw it.
-            if not event.request_id and len(self.open) == 1:
-                self.open[0].end_request(event)
+            # Older clients give requests no id: where one execution waits for an answer it is its own, good enough to draw it and to know
+            # which one can end next, but no proof.
+            asking = [trace for trace in self.open if trace.phase == "asked"]
+            if not event.request_id and (len(self.open) == 1 or len(asking) == 1):
+                trace = asking[0] if asking else self.open[0]
+                trace.end_request(event)
+                if len(self.open) > 1:
+                    trace.phase, trace.failed = "answered", event.status == "error"
             return
         asked.end = event
         trace = asked.trace
@@ -270,9 +280,15 @@ class _Follower:
             self._leave(newest, event)
 
     def end_session(self, event: Event) -> None:
-        self.note_death(event)
+        if self.is_old:
+            self.note_death(event)
+            self.close(event._replace(name="execution:end"))
+            return
+        self.note_leaving(event)
         newest = self.traces[-1] if self.traces else None
-        if newest is not None and newest.end is None:
+        # While several processes have the session open, the one that leaves is more likely to be the one that was heard of last.
+        is_heard = newest is not None and all(other.last.line <= newest.last.line for other in self.open)
+        if newest is not None and newest.end is None and is_heard:
             newest.close(event, "session:end", event.status)
             self._leave(newest, event)
 
@@ -294,6 +310,10 @@ class _Follower:
 
     def note_death(self, event: Event) -> None:
         self.deaths.append(event.line)
+
+    def note_leaving(self, event: Event) -> None:
+        self.leavings.append(event.line)
+        self.note_death(event)
 
     def _touch(self, trace: Trace, event: Event) -> None:
         trace.last = event

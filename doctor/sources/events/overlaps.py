@@ -33,10 +33,21 @@ def find_overlaps(story: Story) -> tuple[tuple[Overlap, ...], tuple[Execution, .
                 still.append(older)
             elif not _has_death_between(story.deaths, older.last.line, newer.start.line):
                 overlaps.append(Overlap(older.describe(), newer.describe(), "possible", *_explain_doubt(older, newer)))
+                if older.last.line > newer.start.line:
+                    still.append(older)
             elif older.end is None:
                 abandoned.append(older.describe())
         alive = [*still, newer]
     return tuple(overlaps), tuple(abandoned)
+
+
+def list_open(story: Story, abandoned: Sequence[Execution]) -> tuple[Execution, ...]:
+    """Executions without an end, apart from those behind whose last sign of life a process left or came anew. A slow tool gives no sign."""
+    dead = {execution.start_line for execution in abandoned}
+    left = story.leavings[-1] if story.leavings else -1
+    return tuple(
+        trace.describe() for trace in story.traces if trace.end is None and trace.last.line > left and trace.start.line not in dead
+    )
 
 
 def _prove(older: Trace, newer: Trace, starts: Sequence[int]) -> tuple[str, tuple[int, ...]] | None:
@@ -66,10 +77,12 @@ def _explain(sign: Sign, start: int) -> tuple[str, tuple[int, ...]]:
 
 
 def _explain_doubt(older: Trace, newer: Trace) -> tuple[str, tuple[int, ...]]:
-    text = (
-        f"the second execution started (event {newer.start.line + 1}) while the first had no end, and nothing says that the first was over "
-        f"(its last sign of life is event {older.last.line + 1}), or that it lived on"
-    )
+    begun = f"the second execution started (event {newer.start.line + 1}) while the first had no end"
+    last = f"event {older.last.line + 1}"
+    if older.last.line > newer.start.line:
+        text = f"{begun}; what seems to be the last sign of life of the first comes later ({last}), but it may be of another execution"
+    else:
+        text = f"{begun}, and nothing says that the first was over (its last sign of life is {last}), or that it lived on"
     return text, (older.last.line, newer.start.line)
 
 
