@@ -312,7 +312,7 @@ def list_wanted(history: History, call: Call, stored: dict[str, str]) -> list[st
     if call.end < 0:
         return []
     # Where no other result shows how this client writes them, the whole object is right: it loses nothing.
-    wanted = [call.recorded] if any(id in history.calls and history.calls[id].whole for id in stored) else [call.recorded, call.whole]
+    wanted = [call.recorded, call.stored] if any(id in history.calls and history.calls[id].whole for id in stored) else [call.recorded, call.stored, call.whole]
     return wanted if history.log.dialect.call_ids else [*wanted, PLACEHOLDER]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from doctor.records import Record
 from doctor.sources.events.boiling import Event
+from doctor.sources.events.owners import find_asker, find_caller, find_closing, find_failed
 from doctor.sources.events.runs import ToolPair
 from doctor.sources.events.traces import Asked, Sign, Trace
 
@@ -57,6 +58,9 @@ class _Follower:
         """Executions with an execution:end, but no orchestrator:complete so far."""
         self.just_closed: Trace | None = None
         """The execution to which the last attributed event belonged, if that event was its end."""
+        self.last_closed: Trace | None = None
+        self.just_answered: Trace | None = None
+        """The one that was answered, if nothing else happened since."""
 
     def handlers(self) -> dict[str, Callable[[Event], None]]:
         return {
@@ -123,12 +127,15 @@ class _Follower:
     def ask(self, event: Event) -> None:
         if event.number <= 1:
             self._open_submitted()
-        trace = self._find_asker(event)
+        trace = find_asker(self.open, event.number)
         if trace is None:
             return
+        newest = self.open[-1]
+        if trace is not newest and newest.iteration >= 1 and event.number not in (newest.iteration, newest.iteration + 1):
+            trace.signs.append(Sign(event.line, "request", trace.start.line, event.number))
         trace.iteration = event.number
         trace.phase = "asked"
-        trace.failed = False
+        trace.failed, trace.is_blind = False, True
         # The loop asks when all its calls are over: those without an end were denied by a hook.
         trace.open_calls.clear()
         others = [other for other in self.open if other is not trace and other.open_calls]
@@ -136,21 +143,6 @@ class _Follower:
         trace.asked.append(asked)
         self.waiting.append(asked)
         self._touch(trace, event)
-
-    def _find_asker(self, event: Event) -> Trace | None:
-        if len(self.open) < 2:
-            return self.open[0] if self.open else None
-        newest = self.open[-1]
-        expecting = [trace for trace in self.open if trace.iteration + 1 == event.number]
-        free = [trace for trace in expecting if not trace.open_calls and (trace is newest or trace.last.line > newest.start.line)]
-        if newest in expecting and not (free and newest.open_calls):
-            return max(free, key=lambda trace: trace.last.line) if free else newest
-        if not expecting:
-            return newest
-        trace = max(free or expecting, key=lambda trace: trace.last.line)
-        if trace is not newest and newest.iteration >= 1 and event.number not in (newest.iteration, newest.iteration + 1):
-            trace.signs.append(Sign(event.line, "request", trace.start.line, event.number))
-        return trace
 
     def send(self, event: Event) -> None:
         # Requests of background helpers, such as the one that names the session, have no provider:request before them.
@@ -160,19 +152,13 @@ class _Follower:
         asked.sent_line = event.line
         if event.request_id:
             self.sent[event.request_id] = asked
+        asked.trace.is_blind = False
         self._touch(asked.trace, event)
 
     def answer(self, event: Event) -> None:
         asked = self.sent.pop(event.request_id, None) if event.request_id else None
         if asked is None:
-            # Older clients give requests no id: where one execution waits for an answer it is its own, good enough to draw it and to know
-            # which one can end next, but no proof.
-            asking = [trace for trace in self.open if trace.phase == "asked"]
-            if not event.request_id and (len(self.open) == 1 or len(asking) == 1):
-                trace = asking[0] if asking else self.open[0]
-                trace.end_request(event)
-                if len(self.open) > 1:
-                    trace.phase, trace.failed = "answered", event.status == "error"
+            self._guess_answer(event)
             return
         asked.end = event
         trace = asked.trace
@@ -184,14 +170,28 @@ class _Follower:
             trace.phase = "answered"
         trace.signs.append(Sign(event.line, "answer", asked.sent_line, 0))
         self._touch(trace, event)
+        trace.answered_line, self.just_answered = event.line, trace
+
+    def _guess_answer(self, event: Event) -> None:
+        """Older clients give requests no id: where one execution waits for an answer it is its own, good enough to draw it and to know
+        which one can go on, but no proof."""
+        if len(self.open) == 1 and not event.request_id:
+            self.open[0].end_request(event)
+        asking = [trace for trace in self.open if trace.phase == "asked"]
+        if event.request_id or not asking or len(self.open) == 1:
+            return
+        if len(asking) > 1:
+            for trace in asking:
+                trace.is_blind = True
+            return
+        asking[0].phase, asking[0].failed = "answered", event.status == "error"
+        asking[0].answered_line, self.just_answered = event.line, asking[0]
 
     def fail(self, event: Event) -> None:
         self.note_death(event)
-        candidates = [trace for trace in self.open if trace.asked and trace.phase == "asked"] or self.open
-        if not candidates:
+        trace = find_failed(self.open, self.just_answered)
+        if trace is None:
             return
-        failed = [trace for trace in candidates if trace.failed]
-        trace = max(failed, key=lambda trace: trace.last.line) if failed else candidates[-1]
         trace.failed = True
         self.callers[event.line] = trace
         if trace.asked:
@@ -212,8 +212,7 @@ class _Follower:
             self._open_submitted()
         trace = self.groups.get(event.group) if event.group else None
         if trace is None or trace not in self.open:
-            answered = [trace for trace in self.open if trace.phase == "answered"]
-            trace = answered[0] if len(answered) == 1 else self.open[-1] if self.open else None
+            trace = find_caller(self.open)
             if trace is None:
                 return
             if event.group:
@@ -262,22 +261,23 @@ class _Follower:
         return None if is_of_another else trace
 
     def _find_closing(self, event: Event) -> Trace | None:
-        if not self.open:
-            # Another event came between the two halves.
-            last = self.traces[-1] if self.traces else None
-            return last if last is not None and last.closes and event.name not in last.closes else None
-        newest = self.open[-1]
-        ready = [trace for trace in self.open if trace.is_ready and (trace is newest or trace.last.line > newest.start.line)]
-        if event.name == "orchestrator:complete":
-            ready = [trace for trace in ready if trace.failed == (event.status == "error")]
-        return max(ready, key=lambda trace: trace.last.line) if ready else newest
+        if self.open:
+            return find_closing(self.open, event.name, event.status)
+        # Another event came between the two halves.
+        last = self.traces[-1] if self.traces else None
+        return last if last is not None and last.closes and event.name not in last.closes else None
 
     def cancel(self, event: Event) -> None:
         self.note_death(event)
+        if self.just_closed is not None and self.just_closed.status == "cancelled":
+            return
+        trace = find_closing(self.open, event.name, "cancelled") if len(self.open) > 1 else None
         newest = self.traces[-1] if self.traces else None
-        if newest is not None and (newest.end is None or "session:end" in newest.closes):
-            newest.close(event, "cancel:completed", "cancelled")
-            self._leave(newest, event)
+        if trace is None and newest is not None and (newest.end is None or "session:end" in newest.closes):
+            trace = newest
+        if trace is not None:
+            trace.close(event, "cancel:completed", "cancelled")
+            self._leave(trace, event)
 
     def end_session(self, event: Event) -> None:
         if self.is_old:
@@ -300,13 +300,29 @@ class _Follower:
         elif event.name == "orchestrator:complete" and trace in self.half_closed:
             self.half_closed.remove(trace)
         trace.last = event
-        self.just_closed = trace
+        self.just_closed = self.last_closed = trace
+        self.just_answered = None
 
     def note_reply(self, event: Event) -> None:
         for trace in reversed(self.traces[-MOST_OPEN:]):
+            if event.text_key and trace.text_key == event.text_key and trace in self.open:
+                self._correct_end(trace)
             if trace.end is not None and not trace.response and event.text_key in (trace.text_key, 0):
                 trace.response = event.text
                 return
+
+    def _correct_end(self, trace: Trace) -> None:
+        """The client reports a reply only behind the end of its execution: the last end, if nobody else had a claim to it, was this one's."""
+        other = self.last_closed
+        if other is None or other.response or other.status != "success" or other.end is None or other.end.line < trace.start.line:
+            return
+        trace.closes, trace.end, trace.status = other.closes, other.end, other.status
+        trace.last = other.end
+        other.reopen()
+        self.open[self.open.index(trace)] = other
+        self.open.sort(key=lambda one: one.start.line)
+        self.half_closed = [one for one in self.half_closed if one is not other]
+        self.last_closed = trace
 
     def note_death(self, event: Event) -> None:
         self.deaths.append(event.line)
@@ -317,4 +333,4 @@ class _Follower:
 
     def _touch(self, trace: Trace, event: Event) -> None:
         trace.last = event
-        self.just_closed = None
+        self.just_closed = self.just_answered = None

@@ -27,7 +27,7 @@ def find_overlaps(story: Story) -> tuple[tuple[Overlap, ...], tuple[Execution, .
         for older in alive:
             if older.end is not None and older.end.line < newer.start.line:
                 continue
-            proof = _prove(older, newer, starts)
+            proof = _prove(older, newer, starts, story)
             if proof is not None:
                 overlaps.append(Overlap(older.describe(), newer.describe(), "confirmed", *proof))
                 still.append(older)
@@ -50,17 +50,29 @@ def list_open(story: Story, abandoned: Sequence[Execution]) -> tuple[Execution, 
     )
 
 
-def _prove(older: Trace, newer: Trace, starts: Sequence[int]) -> tuple[str, tuple[int, ...]] | None:
+def _prove(older: Trace, newer: Trace, starts: Sequence[int], story: Story) -> tuple[str, tuple[int, ...]] | None:
     start = newer.start.line
     for sign in older.signs:
         if sign.line > start > sign.since:
             return _explain(sign, start)
     for kind in ENDS:
         first, second = sorted((older.closes.get(kind, -1), newer.closes.get(kind, -1)))
-        if first > start and bisect_left(starts, first) == bisect_left(starts, second):
+        if first > start and bisect_left(starts, first) == bisect_left(starts, second) and not _has_rival(older, newer, first, story):
             text = f"two executions ended (events {first + 1} and {second + 1}) with no start between them"
             return text, (first, second)
     return None
+
+
+def _has_rival(older: Trace, newer: Trace, line: int, story: Story) -> bool:
+    """Whether an end may be that of a third execution, which was open then and which nothing says to be dead: ends don't say whose they are."""
+    return any(
+        trace is not older
+        and trace is not newer
+        and trace.start.line < line
+        and (trace.end is None or trace.end.line > line)
+        and not _has_death_between(story.deaths, trace.last.line, newer.start.line)
+        for trace in story.traces
+    )
 
 
 def _explain(sign: Sign, start: int) -> tuple[str, tuple[int, ...]]:

@@ -45,10 +45,12 @@ class Trace:
     """`phase`: start, asked, answered or tools. `closes`: line of each kind of event that ended it. `open_calls`: by line of tool:pre."""
 
     __slots__ = (
+        "answered_line",
         "asked",
         "closes",
         "end",
         "failed",
+        "is_blind",
         "is_submitted",
         "iteration",
         "last",
@@ -75,6 +77,10 @@ class Trace:
         self.status = ""
         self.response = ""
         self.is_submitted = False
+        self.answered_line = -1
+        """The last answer that seems to be its own."""
+        self.is_blind = False
+        """Its last request was not seen to leave, or an answer without an id may be to it: whether it was answered is not certain."""
 
     @property
     def is_ready(self) -> bool:
@@ -86,6 +92,10 @@ class Trace:
         self.start = self.last = event
         self.text_key = event.text_key
         self.is_submitted = False
+
+    def reopen(self) -> None:
+        """What was taken for its end was another's."""
+        self.closes, self.end, self.status = {}, None, ""
 
     def end_request(self, event: Event) -> None:
         """Notes what seems to be the answer to the last request. It proves nothing, and changes nothing else."""
