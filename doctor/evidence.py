@@ -51,10 +51,10 @@ def find_lost_turns(session: Session) -> list[LostTurn]:
         return []
     overlapping = {part.start_line for found in log.overlaps if found.confidence == "confirmed" for part in (found.older, found.newer)}
     lost: list[LostTurn] = []
-    has_survivor = False
+    survivors = 0
     for execution in log.executions:
         if execution.start_line not in lacking:
-            has_survivor = has_survivor or execution.text_key != 0
+            survivors += execution.text_key != 0
             continue
         runs = tuple(run for run in log.runs.values() if run.execution == execution.start_line and run.end_line >= 0)
         if session.liveness.is_live and execution is log.executions[-1]:
@@ -63,8 +63,9 @@ def find_lost_turns(session: Session) -> list[LostTurn]:
         if not (backup_lines or runs or execution.status == "success"):
             continue
         # A backup of turns that the transcript begins behind proves no loss: it is what the client copies when a context was cleared.
-        if has_survivor or execution.start_line in overlapping:
-            lost.append(LostTurn(execution, runs, backup_lines, log.compacted_line < execution.start_line))
+        if survivors or execution.start_line in overlapping:
+            # Compaction takes the oldest turns first, apart from a first one that some clients keep.
+            lost.append(LostTurn(execution, runs, backup_lines, survivors > 1 or log.compacted_line < execution.start_line))
     return lost
 
 

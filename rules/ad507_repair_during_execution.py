@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from doctor.rulekit import (
+    Confidence,
     EventLog,
     Finding,
     Fix,
@@ -56,37 +57,60 @@ def find_early_placeholders(session: Session) -> Iterator[Finding]:
     log = session.events
     if log is None or len(log.executions) < 2:
         return
-    early: dict[int, list[tuple[int, ToolRun]]] = {}
+    early: dict[tuple[int, int], list[tuple[int, ToolRun]]] = {}
     for index in session.transcript.unusual:
         message = session.transcript.messages[index]
         for result in message.results:
             run = log.runs.get(result.call_id) if result.maker == "repair" else None
-            if run is not None and find_newer_start(log, run) >= 0:
-                early.setdefault(find_call(session, index, result.call_id), []).append((message.line, run))
-    for call_index, found in early.items():
-        yield describe_placeholders(session, log, call_index, found)
+            start = find_writer(log, run) if run is not None else -1
+            if run is not None and start >= 0:
+                early.setdefault((find_call(session, index, result.call_id), start), []).append((message.line, run))
+    for (call_index, start), found in early.items():
+        yield describe_placeholders(session, log, call_index, start, found)
 
 
-def describe_placeholders(session: Session, log: EventLog, call_index: int, found: list[tuple[int, ToolRun]]) -> Finding:
-    line, run = found[0]
-    start = find_newer_start(log, run)
+def describe_placeholders(session: Session, log: EventLog, call_index: int, start: int, found: list[tuple[int, ToolRun]]) -> Finding:
+    line = found[0][0]
+    is_certain = is_proved(session, log, call_index, start, found)
     names = ", ".join(f"{run.name or 'a call'} ({short_id(run.call_id)})" for _, run in found)
     prompt = next(execution.prompt for execution in log.executions if execution.start_line == start)
     verb = "was" if len(found) == 1 else "were"
-    message = f"a repair before {evidence.quote(prompt)} wrote placeholders for {names}, which {verb} still running then"
+    message = f"a repair before {evidence.quote(prompt)} {'wrote' if is_certain else 'may have written'} placeholders for {names}, which {verb}"
     related = [Related(session.transcript.messages[call_index].line, "the calls")] if call_index >= 0 else []
     related += [Related(row, "placeholder") for row, _ in found]
     related += [Related(start, "the second execution starts", "events")]
     related += [Related(run.end_line, f"{run.name or 'the call'} finishes", "events") for _, run in found]
-    return Finding(line, message, related=tuple(related), ids=tuple(run.call_id for _, run in found))
+    confidence = Confidence.CONFIRMED if is_certain else Confidence.POSSIBLE
+    ids = tuple(run.call_id for _, run in found)
+    return Finding(line, f"{message} still running then", related=tuple(related), ids=ids, confidence=confidence)
 
 
-def find_newer_start(log: EventLog, run: ToolRun) -> int:
-    """Start of the execution that began while a run of another one went on, and before it ended; -1 for none."""
+def find_writer(log: EventLog, run: ToolRun) -> int:
+    """Start of the execution before which a repair may have found a run of another one unfinished; -1 for none.
+
+    Where the provider layer had to put a stand-in into its first request, or the provider refused it for lack of this result, there was
+    no placeholder yet.
+    """
     if run.end_line < 0 or run.pre_line < 0:
         return -1
-    starts = (execution.start_line for execution in log.executions)
-    return next((start for start in starts if run.pre_line < start < run.end_line), -1)
+    for execution in log.executions:
+        if run.pre_line < execution.start_line < run.end_line:
+            first = next((request for request in log.requests if request.execution == execution.start_line), None)
+            if first is None or not (first.repaired_line >= 0 or run.call_id in first.error):
+                return execution.start_line
+    return -1
+
+
+def is_proved(session: Session, log: EventLog, call_index: int, start: int, found: list[tuple[int, ToolRun]]) -> bool:
+    """Whether no later repair can have written them: the real result came after them, or the prompt stands behind the call and no
+    execution that began after the run could have repaired."""
+    messages = session.transcript.messages
+    ids = {run.call_id for _, run in found}
+    if find_real_results(messages, tuple(ids)):
+        return True
+    execution = next(one for one in log.executions if one.start_line == start)
+    prompt = evidence.find_prompt(session, execution)
+    return prompt is not None and prompt > call_index >= 0
 
 
 def find_call(session: Session, index: int, call_id: str) -> int:

@@ -41,7 +41,7 @@ def draw_dialect(random: Random) -> Dialect:
     if age == "new":
         return Dialect(doubled=doubled, inner_ids=random.random() < 0.2, cleanups=random.random() < 0.8)
     if age == "spring":
-        return Dialect("each", random.random() < 0.3, nanoseconds=False, promotes=random.random() < 0.7, doubled=doubled)
+        return Dialect("each", False, nanoseconds=False, doubled=doubled)
     if age == "winter":
         return Dialect("session", False, True, True, False, random.random() < 0.5, True, False, False, doubled)
     if age == "ancient":

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.support.amplifier_client import PLACEHOLDER, list_calls
 from tests.support.execution_log import Row, load_rows
-from tests.support.execution_parts import TRANSCRIPT, Ask, Call, History, Turn
+from tests.support.execution_parts import TRANSCRIPT, Call, History, Turn
 from tests.support.executions import TRANSIENT
 from tests.support.pairing_oracle import find_pairing_errors
 from tests.support.properties import Violation
@@ -97,6 +97,9 @@ def examine_overlaps(history: History, diagnostics: Any) -> list[Violation]:
         told.add(pair)
         if pair not in history.overlaps:
             found.append(Violation("AD501 where nothing overlapped", f"{seen.message}; {seen.why}"))
+        if not (history.log.dialect.request_ids and history.log.dialect.call_ids) or len(history.overlaps) > 1:
+            # Without ids nothing says which of two requests was answered, and the ends of three at once can't be told apart.
+            continue
         for line, label in zip(pair, ("the first ends", "the second ends"), strict=True):
             if places.get(label, -1) not in by_start[line].ends.values() and places.get(label, -1) != by_start[line].end:
                 found.append(Violation("AD501 with a wrong end", f"{label} {places.get(label, -1) + 1}: {seen.message}"))
@@ -119,8 +122,9 @@ def list_provable(history: History) -> dict[tuple[int, int], str]:
         for ask in older.asks:
             if ask.has_id and -1 < ask.sent < newer.start < ask.answered:
                 proofs.setdefault(pair, f"c: request {ask.sent + 1}, answer {ask.answered + 1}")
-        open_others = [turn for turn in history.turns if turn not in (older, newer) and 0 <= turn.start and not turn.ends]
         both = (older.ends.get("orchestrator:complete", -1), newer.ends.get("orchestrator:complete", -1))
+        first = min(both)
+        open_others = [one for one in history.turns if one not in (older, newer) and -1 < one.start < first and not -1 < one.end < first]
         between = [turn for turn in history.turns if min(both) < turn.start < max(both)]
         if dialect.start == "execution" and min(both) > newer.start and not open_others and not between:
             proofs.setdefault(pair, f"d: ends {both[0] + 1} and {both[1] + 1}")
@@ -132,12 +136,14 @@ def list_provable(history: History) -> dict[tuple[int, int], str]:
 
 def examine_notes(history: History, diagnostics: Any) -> list[Violation]:
     found = examine_requests(history, [seen for seen in diagnostics if seen.code == "AD505"])
-    told = {id for seen in diagnostics if seen.code == "AD507" and seen.severity.value == "warning" for id in seen.ids}
+    warnings = [seen for seen in diagnostics if seen.code == "AD507" and seen.severity.value == "warning"]
+    told = {id for seen in warnings if seen.confidence.value == "confirmed" for id in seen.ids}
+    guessed = {id for seen in warnings for id in seen.ids}
     early = {call.id for call in list_shadowed(history) if any(call.placeholders) and call.end >= 0}
     doubtful = {call.id for call in list_shadowed(history) if len(set(call.placeholders)) > 1}
     found += [Violation("AD507 for a placeholder that came later", id) for id in sorted(told - early - doubtful)]
     if history.log.dialect.call_ids:
-        found += [Violation("AD507 missing", id) for id in sorted(early - told - doubtful)]
+        found += [Violation("AD507 missing", id) for id in sorted(early - guessed - doubtful)]
     rows = history.rows
     replies = {block["text"] for row in rows if row["role"] == "assistant" and isinstance(row["content"], list) for block in row["content"] if "text" in block}
     for seen in diagnostics:
@@ -177,14 +183,11 @@ def examine_requests(history: History, seen: list[Any]) -> list[Violation]:
     if not history.log.dialect.call_ids:
         return found
     for turn, ask in asks.values():
-        is_known = any(calls[id].end > ask.line for id in ask.seen)
-        if is_known and turn.start >= 0 and turn.start not in told and is_patched_or_refused(ask):
+        known = [id for id in ask.seen if calls[id].end > ask.line]
+        is_told = turn.start < 0 or turn.start in told
+        if ask.answered >= 0 and known and not is_told and (ask.is_patched or any(id in ask.refusal for id in known)):
             found.append(Violation("AD505 missing", f"request {ask.line + 1}, open: {sorted(ask.seen)}"))
     return found
-
-
-def is_patched_or_refused(ask: Ask) -> bool:
-    return ask.answered >= 0 and (ask.is_patched or ask.refusal not in ("", TRANSIENT))
 
 
 def examine_errors(history: History, diagnostics: list[Any]) -> list[Violation]:
@@ -228,7 +231,7 @@ def is_lost(history: History, turn: Turn) -> bool:
 
 
 def has_effect(turn: Turn) -> bool:
-    return turn.status == "success" or any(call.end >= 0 for call in turn.calls)
+    return turn.status == "success" or bool(turn.ends.keys() & {"execution:end", "session:end"}) or any(call.end >= 0 for call in turn.calls)
 
 
 def has_prompt(rows: list[Row], turn: Turn) -> bool:
@@ -242,7 +245,7 @@ def examine_life(history: History, room: Room) -> list[Violation]:
     soon = history.last_time + SOON
     before = room.read()
     (file,) = room.check(soon).files
-    alive = [turn for turn in history.turns if turn.is_alive and turn.start >= 0]
+    alive = [turn for turn in history.turns if turn.is_alive and turn.start >= 0 and not turn.ends]
     is_told = any(seen.code == "AD605" for seen in file.diagnostics)
     found = []
     if alive and not is_told:
@@ -329,7 +332,10 @@ def examine_recovery(history: History, room: Room, now: float) -> list[Violation
     for turn in history.turns:
         if turn.is_dropped and not has_prompt(load_rows(before), turn) and has_prompt(rows, turn):
             found.append(Violation("recover: a dropped turn is back", turn.prompt))
-        if not is_lost(history, turn) or history.is_rewound or not -1 < first < turn.start:
+        # Behind a compaction nobody can tell a lost turn from a dropped one, unless older ones stand before it.
+        survivors = [other for other in history.turns if -1 < other.start < turn.start and has_prompt(load_rows(before), other)]
+        is_doubtful = len(survivors) < 2 and any(b'"context:compaction"' in line for line in history.log.lines[turn.start :])
+        if not is_lost(history, turn) or history.is_rewound or not -1 < first < turn.start or is_doubtful:
             continue
         if not has_prompt(rows, turn):
             found.append(Violation("recover: a lost prompt is not back", turn.prompt))

@@ -388,6 +388,7 @@ class Play:
         """The reply, or a message with calls, which goes into the context before the tools begin."""
         texts = [f"reply {self.count()}: größer"] if is_last or self.odds(0.5) else []
         calls = [] if is_last else [self.make_call() for _ in range(self.random.choice((1, 1, 2, 3)))]
+        turn.calls += calls
         blocks: list[Row] = [{"type": "text", "text": text} for text in texts]
         blocks += [{"type": "tool_call", "id": call.id, "name": call.tool, "input": call.arguments} for call in calls]
         for index, block in enumerate(blocks):
@@ -403,7 +404,6 @@ class Play:
                 call.group = group
         turn.process.context.append(row | {"metadata": stamp_row(self.log)})
         turn.texts += texts
-        turn.calls += calls
         if is_last:
             turn.reply = texts[0]
 

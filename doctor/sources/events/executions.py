@@ -47,6 +47,8 @@ class _Follower:
         self.callers: dict[int, Trace] = {}
         self.deaths: list[int] = []
         self.leavings: list[int] = []
+        self.cancel_line = -1
+        """The last cancel:requested: what it ends had begun before."""
         self.is_old = False
         """Clients before 2026-01-25 wrote a session:start and a session:end for each execution: those say nothing of a process."""
         self.submitted: Event | None = None
@@ -54,6 +56,8 @@ class _Follower:
         self.waiting: list[Asked] = []
         """Requests of the loop that the provider layer has not sent yet."""
         self.sent: dict[str, Asked] = {}
+        self.failing: Asked | None = None
+        """The last request that failed, as long as its client did not give it up."""
         self.half_closed: list[Trace] = []
         """Executions with an execution:end, but no orchestrator:complete so far."""
         self.just_closed: Trace | None = None
@@ -70,7 +74,7 @@ class _Follower:
             "session:resume": self.note_leaving,
             "session:fork": self.note_leaving,
             "session:end": self.end_session,
-            "cancel:requested": self.note_death,
+            "cancel:requested": self.note_cancel,
             "cancel:completed": self.cancel,
             "execution:end": self.close,
             "orchestrator:complete": self.close,
@@ -146,9 +150,16 @@ class _Follower:
 
     def send(self, event: Event) -> None:
         # Requests of background helpers, such as the one that names the session, have no provider:request before them.
-        if not self.waiting or event.request_id in self.sent:
+        if event.request_id in self.sent:
             return
-        asked = self.waiting.pop()
+        if self.waiting:
+            asked = self.waiting.pop()
+        elif self.failing is not None and self.failing.trace in self.open:
+            # The provider layer tries again what failed, under a new id.
+            asked, self.failing = self.failing, None
+            asked.trace.failed, asked.trace.phase = False, "asked"
+        else:
+            return
         asked.sent_line = event.line
         if event.request_id:
             self.sent[event.request_id] = asked
@@ -165,8 +176,10 @@ class _Follower:
         if event.status == "error":
             asked.error_line, asked.error, asked.is_answered = event.line, event.text, False
             trace.failed = True
+            self.failing = asked
         else:
             asked.is_answered = True
+            asked.error_line, asked.error = -1, ""
             trace.phase = "answered"
         trace.signs.append(Sign(event.line, "answer", asked.sent_line, 0))
         self._touch(trace, event)
@@ -189,6 +202,7 @@ class _Follower:
 
     def fail(self, event: Event) -> None:
         self.note_death(event)
+        self.failing = None
         trace = find_failed(self.open, self.just_answered)
         if trace is None:
             return
@@ -262,10 +276,15 @@ class _Follower:
 
     def _find_closing(self, event: Event) -> Trace | None:
         if self.open:
-            return find_closing(self.open, event.name, event.status)
+            asked = [trace for trace in self.open if event.status == "cancelled" and trace.start.line < self.cancel_line]
+            return find_closing(asked or self.open, event.name, event.status)
         # Another event came between the two halves.
         last = self.traces[-1] if self.traces else None
         return last if last is not None and last.closes and event.name not in last.closes else None
+
+    def note_cancel(self, event: Event) -> None:
+        self.note_death(event)
+        self.cancel_line = event.line
 
     def cancel(self, event: Event) -> None:
         self.note_death(event)
@@ -287,7 +306,7 @@ class _Follower:
         self.note_leaving(event)
         newest = self.traces[-1] if self.traces else None
         # While several processes have the session open, the one that leaves is more likely to be the one that was heard of last.
-        is_heard = newest is not None and all(other.last.line <= newest.last.line for other in self.open)
+        is_heard = newest is not None and all(one.last.line <= newest.last.line for one in self.traces[-MOST_OPEN:])
         if newest is not None and newest.end is None and is_heard:
             newest.close(event, "session:end", event.status)
             self._leave(newest, event)
