@@ -49,7 +49,8 @@ def find_lost_turns(session: Session) -> list[LostTurn]:
     lacking = find_lacking(session)
     if not lacking:
         return []
-    overlapping = {part.start_line for found in log.overlaps if found.confidence == "confirmed" for part in (found.older, found.newer)}
+    pairs = [(one.older.start_line, one.newer.start_line) for one in log.overlaps if one.confidence == "confirmed"]
+    overlapping = {start for pair in pairs for start in pair if not lacking.issuperset(pair)}
     lost: list[LostTurn] = []
     survivors = 0
     for execution in log.executions:

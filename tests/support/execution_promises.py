@@ -271,7 +271,9 @@ def examine_fix(history: History, room: Room, now: float) -> list[Violation]:
     found = examine_results(history, load_rows(before), after, "fix")
     is_lossy = any(is_lost(history, turn) for turn in history.turns)
     for seen in (seen for file in room.check(now).files for seen in file.diagnostics):
-        if seen.severity.value == "error" and not (is_lossy and seen.code in ONLY_RECOVERED):
+        # A prompt that failed while an older one was answered goes to the end with --unsafe only.
+        is_expected = (is_lossy and seen.code in ONLY_RECOVERED) or (seen.code == "AD401" and bool(history.overlaps))
+        if seen.severity.value == "error" and not is_expected and not (seen.code == "AD602" and "metadata.json" not in history.files):
             found.append(Violation(f"error {seen.code} left by fix", f"line {seen.line}: {seen.message}"))
     room.fix(now)
     if room.read() != after:

@@ -153,7 +153,7 @@ class Play:
                 self.rewind()
             others = [one for one in self.processes if one.is_alive]
             process = self.random.choice(others) if others and self.odds(0.5) else self.open_process()
-        elif self.odds(0.04) and process.context:
+        elif self.odds(0.04) and process.context and not process.fails_saving:
             self.drop(process.context)
             process.context = []
             self.note("cleared")
@@ -336,7 +336,7 @@ class Play:
                 break
         prompts = {turn.prompt for turn in self.turns}
         cuts = [cut for cut in cuts if process.context[cut]["content"] in prompts]
-        if cuts and self.odds(0.5):
+        if cuts and not process.fails_saving and self.odds(0.5):
             cut = self.random.choice(cuts)
             self.drop(process.context[:cut])
             del process.context[:cut]

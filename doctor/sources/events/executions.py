@@ -12,7 +12,7 @@ from doctor.records import Record
 from doctor.sources.events.boiling import Event
 from doctor.sources.events.owners import find_asker, find_caller, find_closing, find_failed
 from doctor.sources.events.runs import ToolPair
-from doctor.sources.events.traces import Asked, Sign, Trace
+from doctor.sources.events.traces import Asked, Sign, Trace, has_line_between
 
 MOST_OPEN = 16
 """Executions that never ended are kept in mind up to this number; older ones died long ago."""
@@ -53,6 +53,8 @@ class _Follower:
         """Clients before 2026-01-25 wrote a session:start and a session:end for each execution: those say nothing of a process."""
         self.submitted: Event | None = None
         self.groups: dict[str, Trace] = {}
+        self.doubtful: set[str | int] = set()
+        """Groups, and lines of calls without one, of which it is a guess whose they are."""
         self.waiting: list[Asked] = []
         """Requests of the loop that the provider layer has not sent yet."""
         self.sent: dict[str, Asked] = {}
@@ -131,19 +133,20 @@ class _Follower:
     def ask(self, event: Event) -> None:
         if event.number <= 1:
             self._open_submitted()
-        trace = find_asker(self.open, event.number)
+        trace, is_sure = find_asker(self._list_alive(), event.number)
         if trace is None:
             return
         newest = self.open[-1]
         if trace is not newest and newest.iteration >= 1 and event.number not in (newest.iteration, newest.iteration + 1):
-            trace.signs.append(Sign(event.line, "request", trace.start.line, event.number))
+            is_sign = is_sure and trace.is_told_from_all_but(newest)
+            trace.signs.append(Sign(event.line, "request", trace.start.line, event.number, is_sure=is_sign))
         trace.iteration = event.number
         trace.phase = "asked"
         trace.failed, trace.is_blind = False, True
         # The loop asks when all its calls are over: those without an end were denied by a hook.
         trace.open_calls.clear()
         others = [other for other in self.open if other is not trace and other.open_calls]
-        asked = Asked(event, trace, tuple(line for other in others for line in other.open_calls))
+        asked = Asked(event, trace, tuple(line for other in others for line in other.open_calls), is_sure)
         trace.asked.append(asked)
         self.waiting.append(asked)
         self._touch(trace, event)
@@ -181,7 +184,7 @@ class _Follower:
             asked.is_answered = True
             asked.error_line, asked.error = -1, ""
             trace.phase = "answered"
-        trace.signs.append(Sign(event.line, "answer", asked.sent_line, 0))
+        trace.signs.append(Sign(event.line, "answer", asked.sent_line, 0, is_sure=asked.is_sure))
         self._touch(trace, event)
         trace.answered_line, self.just_answered = event.line, trace
 
@@ -203,7 +206,7 @@ class _Follower:
     def fail(self, event: Event) -> None:
         self.note_death(event)
         self.failing = None
-        trace = find_failed(self.open, self.just_answered)
+        trace = find_failed(self._list_alive(), self.just_answered)
         if trace is None:
             return
         trace.failed = True
@@ -226,9 +229,11 @@ class _Follower:
             self._open_submitted()
         trace = self.groups.get(event.group) if event.group else None
         if trace is None or trace not in self.open:
-            trace = find_caller(self.open)
+            trace, is_sure = find_caller(self._list_alive())
             if trace is None:
                 return
+            if not is_sure:
+                self.doubtful.add(event.group or event.line)
             if event.group:
                 self.groups[event.group] = trace
         trace.phase = "tools"
@@ -245,7 +250,8 @@ class _Follower:
             return
         trace.open_calls.pop(pair.pre.line, None)
         kind = "tool-error" if event.name == "tool:error" else "tool"
-        trace.signs.append(Sign(event.line, kind, pair.pre.line, 0, pair.name))
+        is_sure = not self.doubtful or (pair.pre.group or pair.pre.line) not in self.doubtful
+        trace.signs.append(Sign(event.line, kind, pair.pre.line, 0, pair.name, is_sure))
         self._touch(trace, event)
 
     # Ends
@@ -276,8 +282,12 @@ class _Follower:
 
     def _find_closing(self, event: Event) -> Trace | None:
         if self.open:
-            asked = [trace for trace in self.open if event.status == "cancelled" and trace.start.line < self.cancel_line]
-            return find_closing(asked or self.open, event.name, event.status)
+            alive = self._list_alive()
+            asked = [trace for trace in alive if event.status == "cancelled" and trace.start.line < self.cancel_line]
+            trace, doubtful = find_closing(asked or alive, event.name, event.status)
+            for one in doubtful:
+                one.rivals.update(doubtful)
+            return trace
         # Another event came between the two halves.
         last = self.traces[-1] if self.traces else None
         return last if last is not None and last.closes and event.name not in last.closes else None
@@ -290,7 +300,7 @@ class _Follower:
         self.note_death(event)
         if self.just_closed is not None and self.just_closed.status == "cancelled":
             return
-        trace = find_closing(self.open, event.name, "cancelled") if len(self.open) > 1 else None
+        trace = find_closing(self._list_alive(), event.name, "cancelled")[0] if len(self.open) > 1 else None
         newest = self.traces[-1] if self.traces else None
         if trace is None and newest is not None and (newest.end is None or "session:end" in newest.closes):
             trace = newest
@@ -310,6 +320,13 @@ class _Follower:
         if newest is not None and newest.end is None and is_heard:
             newest.close(event, "session:end", event.status)
             self._leave(newest, event)
+
+    def _list_alive(self) -> Sequence[Trace]:
+        """The open executions without those that were silent since a process or a turn came to its end before the newest one began."""
+        if len(self.open) < 2:
+            return self.open
+        start = self.open[-1].start.line
+        return [trace for trace in self.open if trace.last.line >= start or not has_line_between(self.deaths, trace.last.line, start)]
 
     def _leave(self, trace: Trace, event: Event) -> None:
         if trace in self.open:

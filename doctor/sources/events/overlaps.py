@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from doctor.eventlog import Execution, Overlap
 from doctor.sources.events.executions import Story
-from doctor.sources.events.traces import Sign, Trace
+from doctor.sources.events.traces import Sign, Trace, has_line_between
 
 ENDS = ("orchestrator:complete", "execution:end")
 
@@ -31,7 +31,7 @@ def find_overlaps(story: Story) -> tuple[tuple[Overlap, ...], tuple[Execution, .
             if proof is not None:
                 overlaps.append(Overlap(older.describe(), newer.describe(), "confirmed", *proof))
                 still.append(older)
-            elif not _has_death_between(story.deaths, older.last.line, newer.start.line):
+            elif not has_line_between(story.deaths, older.last.line, newer.start.line):
                 overlaps.append(Overlap(older.describe(), newer.describe(), "possible", *_explain_doubt(older, newer)))
                 if older.last.line > newer.start.line:
                     still.append(older)
@@ -53,9 +53,9 @@ def list_open(story: Story, abandoned: Sequence[Execution]) -> tuple[Execution, 
 def _prove(older: Trace, newer: Trace, starts: Sequence[int], story: Story) -> tuple[str, tuple[int, ...]] | None:
     start = newer.start.line
     for sign in older.signs:
-        if sign.line > start > sign.since:
+        if sign.is_sure and sign.line > start > sign.since:
             return _explain(sign, start)
-    for kind in ENDS:
+    for kind in ENDS if older.is_told_from_all_but(newer) else ():
         first, second = sorted((older.closes.get(kind, -1), newer.closes.get(kind, -1)))
         if first > start and bisect_left(starts, first) == bisect_left(starts, second) and not _has_rival(older, newer, first, story):
             text = f"two executions ended (events {first + 1} and {second + 1}) with no start between them"
@@ -70,7 +70,7 @@ def _has_rival(older: Trace, newer: Trace, line: int, story: Story) -> bool:
         and trace is not newer
         and trace.start.line < line
         and (trace.end is None or trace.end.line > line)
-        and not _has_death_between(story.deaths, trace.last.line, newer.start.line)
+        and not has_line_between(story.deaths, trace.last.line, newer.start.line)
         for trace in story.traces
     )
 
@@ -96,9 +96,3 @@ def _explain_doubt(older: Trace, newer: Trace) -> tuple[str, tuple[int, ...]]:
     else:
         text = f"{begun}, and nothing says that the first was over (its last sign of life is {last}), or that it lived on"
     return text, (older.last.line, newer.start.line)
-
-
-def _has_death_between(deaths: Sequence[int], first: int, stop: int) -> bool:
-    """Whether a session start, resume or end, a cancellation or a provider error lies at `first` or between it and `stop`."""
-    position = bisect_left(deaths, first)
-    return position < len(deaths) and deaths[position] < stop

@@ -12,30 +12,38 @@ from collections.abc import Sequence
 from doctor.sources.events.traces import Trace
 
 
-def find_asker(open_traces: Sequence[Trace], number: int) -> Trace | None:
-    """Whose request with this iteration a provider:request is."""
+def find_asker(open_traces: Sequence[Trace], number: int) -> tuple[Trace | None, bool]:
+    """Whose request with this iteration a provider:request is, and whether it can be nobody else's."""
     if len(open_traces) < 2:
-        return open_traces[0] if open_traces else None
+        return (open_traces[0] if open_traces else None), True
     newest = open_traces[-1]
     expecting = [trace for trace in open_traces if trace.iteration + 1 == number and (trace.phase != "asked" or trace.is_blind)]
     # Calls that were denied never end: behind the end of another one the rest may be such.
     free = [trace for trace in expecting if not trace.open_calls]
     free = free or [trace for trace in expecting if trace.last.name in ("tool:post", "tool:error")]
     lively = [trace for trace in free if _is_lively(trace, newest)]
+    is_sure = len(expecting) == 1 or (len(free) == 1 and len(lively) == 1 and all(_has_call(trace) for trace in expecting if trace not in free))
     if lively and (newest.open_calls or newest not in expecting or newest in lively):
-        return _find_last(lively)
+        return _find_last(lively), is_sure
     if newest in expecting or not expecting:
-        return newest
-    return _find_last(free or expecting)
+        return newest, is_sure
+    return _find_last(free or expecting), is_sure
 
 
-def find_caller(open_traces: Sequence[Trace]) -> Trace | None:
-    """Whose call the first tool:pre of a group is: of the one that was answered last."""
+def _has_call(trace: Trace) -> bool:
+    return bool(trace.open_calls)
+
+
+def find_caller(open_traces: Sequence[Trace]) -> tuple[Trace | None, bool]:
+    """Whose call the first tool:pre of a group is (of the one that was answered last), and whether it can be nobody else's."""
+    if len(open_traces) < 2:
+        return (open_traces[0] if open_traces else None), True
     answered = [trace for trace in open_traces if trace.phase == "answered"]
-    asked = answered or [trace for trace in open_traces if trace.phase == "asked"]
+    blind = [trace for trace in open_traces if trace.phase == "asked" and trace.is_blind]
+    asked = answered or blind or [trace for trace in open_traces if trace.phase == "asked"]
     if not asked:
-        return open_traces[-1] if open_traces else None
-    return max(asked, key=lambda trace: (trace.answered_line, trace.start.line))
+        return open_traces[-1], False
+    return max(asked, key=lambda trace: (trace.answered_line, trace.start.line)), len(answered) + len(blind) == 1
 
 
 def find_failed(open_traces: Sequence[Trace], just_answered: Trace | None) -> Trace | None:
@@ -49,16 +57,19 @@ def find_failed(open_traces: Sequence[Trace], just_answered: Trace | None) -> Tr
     return asked[-1] if asked else None
 
 
-def find_closing(open_traces: Sequence[Trace], name: str, status: str) -> Trace | None:
-    """Whose end an event is."""
+def find_closing(open_traces: Sequence[Trace], name: str, status: str) -> tuple[Trace | None, Sequence[Trace]]:
+    """Whose end an event is, and all whose end it may be where that is not sure."""
     if len(open_traces) < 2:
-        return open_traces[0] if open_traces else None
+        return (open_traces[0] if open_traces else None), ()
     newest = open_traces[-1]
     fitting = _list_closing(open_traces, name, status)
     lively = [trace for trace in fitting if _is_lively(trace, newest)]
     # A cancel can come at any time: also while the newest one waits for its first answer.
-    fitting = lively or (fitting if status != "cancelled" else [])
-    return _find_last(fitting) if fitting else newest
+    chosen = lively or (fitting if status != "cancelled" else [])
+    if not chosen:
+        return newest, open_traces
+    blind = [trace for trace in open_traces if trace.phase == "asked" and trace.is_blind and trace not in fitting]
+    return _find_last(chosen), () if len(fitting) + len(blind) == 1 else [*fitting, *blind]
 
 
 def _list_closing(open_traces: Sequence[Trace], name: str, status: str) -> list[Trace]:

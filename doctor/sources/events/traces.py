@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
+
 from doctor.eventlog import Execution
 from doctor.records import Record
 from doctor.sources.events.boiling import Event
@@ -11,7 +14,8 @@ STATUSES = {"ok": "success", "completed": "success", "complete": "success", "fai
 
 
 class Sign(Record):
-    """A sign of life that can belong to one execution only. `kind`: tool, tool-error, answer, request.
+    """A sign of life that can belong to one execution only. `kind`: tool, tool-error, answer, request. Without `is_sure` it is a guess whose
+    it is.
 
     `since`: the line of what it answers (the tool:pre, the llm:request); `number`: the iteration; `name`: the tool.
     """
@@ -21,14 +25,16 @@ class Sign(Record):
     since: int
     number: int
     name: str = ""
+    is_sure: bool = True
 
 
 class Asked:
     """One provider:request and what became of it."""
 
-    __slots__ = ("end", "error", "error_line", "event", "is_answered", "open_elsewhere", "repaired_line", "sent_line", "trace")
+    __slots__ = ("end", "error", "error_line", "event", "is_answered", "is_sure", "open_elsewhere", "repaired_line", "sent_line", "trace")
 
-    def __init__(self, event: Event, trace: Trace, open_elsewhere: tuple[int, ...]) -> None:
+    def __init__(self, event: Event, trace: Trace, open_elsewhere: tuple[int, ...], is_sure: bool) -> None:
+        self.is_sure = is_sure
         self.event = event
         self.trace = trace
         self.open_elsewhere = open_elsewhere
@@ -57,6 +63,7 @@ class Trace:
         "open_calls",
         "phase",
         "response",
+        "rivals",
         "signs",
         "start",
         "status",
@@ -79,6 +86,8 @@ class Trace:
         self.is_submitted = False
         self.answered_line = -1
         """The last answer that seems to be its own."""
+        self.rivals: set[Trace] = set()
+        """Those to whom an end was given that may have been its own, or the other way round."""
         self.is_blind = False
         """Its last request was not seen to leave, or an answer without an id may be to it: whether it was answered is not certain."""
 
@@ -86,6 +95,10 @@ class Trace:
     def is_ready(self) -> bool:
         """Whether an end would be no surprise: its last request was answered without a call, or failed."""
         return self.failed or (self.phase == "answered" and not self.open_calls)
+
+    def is_told_from_all_but(self, other: Trace) -> bool:
+        """Whether nothing that was taken for the doings of one of the two can have been those of a third."""
+        return (self.rivals | other.rivals) <= {self, other}
 
     def restart(self, event: Event) -> None:
         """The real start of an execution of which only the prompt:submit was seen."""
@@ -127,3 +140,10 @@ class Trace:
             response=self.response,
             offset=self.start.offset,
         )
+
+
+def has_line_between(lines: Sequence[int], first: int, stop: int) -> bool:
+    """Whether one of some lines lies at `first` or between it and `stop`. Of deaths: a session start, resume or end, a cancellation, a
+    provider error."""
+    position = bisect_left(lines, first)
+    return position < len(lines) and lines[position] < stop
