@@ -151,6 +151,8 @@ class Request(Record):
     """The store's id of the message that it was made for, where it has one."""
     was_stale: bool = False
     """The open calls had their results by then: the request was made of an older state of the session."""
+    repaired: tuple[str, ...] = ()
+    """Ids of the calls that got a stand-in on the wire, where the log names them."""
 
 
 class Moment(Record):

@@ -27,7 +27,7 @@ MOST_REPLIES_READ = 200
 def plan_turn(session: Session, lost: LostTurn, code: str) -> Recovery:
     """Puts a turn back whose prompt the transcript lacks. Where its calls or its reply are there, only the prompt is missing."""
     log, execution = session.events, lost.execution
-    if log is None or log.compacted_line > execution.start_line:
+    if log is None or not lost.is_certain:
         return Recovery(reason="a compaction came later and may have taken the turn out on purpose")
     recorded = session.recorded_turn(execution) or RecordedTurn("", (), ("the event log can't be read again",))
     index, has_rest = _find_place(session, execution, recorded)

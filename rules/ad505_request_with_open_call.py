@@ -42,11 +42,15 @@ def find_requests(session: Session) -> Iterator[Finding]:
         return
     proven: dict[int, list[Request]] = {}
     for request in log.requests:
-        if request.open_calls and (request.repaired_line >= 0 or is_refused_for_it(session, request)):
+        if request.open_calls and (is_repaired_for_it(request) or is_refused_for_it(session, request)):
             proven.setdefault(request.execution, []).append(request)
     at_most = Severity.INFO if proven and not evidence.bears_trace(session) else None
     for start_line, requests in proven.items():
         yield describe(log, start_line, requests, at_most)
+
+
+def is_repaired_for_it(request: Request) -> bool:
+    return request.repaired_line >= 0 and (not request.repaired or bool(set(request.repaired) & set(request.open_calls)))
 
 
 def is_refused_for_it(session: Session, request: Request) -> bool:

@@ -24,6 +24,7 @@ from doctor.rulekit import (
     Fix,
     Message,
     Related,
+    Request,
     Safety,
     Session,
     Severity,
@@ -62,7 +63,7 @@ def find_early_placeholders(session: Session) -> Iterator[Finding]:
         message = session.transcript.messages[index]
         for result in message.results:
             run = log.runs.get(result.call_id) if result.maker == "repair" else None
-            start = find_writer(log, run) if run is not None else -1
+            start = find_writer(session, log, run) if run is not None else -1
             if run is not None and start >= 0:
                 early.setdefault((find_call(session, index, result.call_id), start), []).append((message.line, run))
     for (call_index, start), found in early.items():
@@ -85,7 +86,7 @@ def describe_placeholders(session: Session, log: EventLog, call_index: int, star
     return Finding(line, f"{message} still running then", related=tuple(related), ids=ids, confidence=confidence)
 
 
-def find_writer(log: EventLog, run: ToolRun) -> int:
+def find_writer(session: Session, log: EventLog, run: ToolRun) -> int:
     """Start of the execution before which a repair may have found a run of another one unfinished; -1 for none.
 
     Where the provider layer had to put a stand-in into its first request, or the provider refused it for lack of this result, there was
@@ -96,9 +97,20 @@ def find_writer(log: EventLog, run: ToolRun) -> int:
     for execution in log.executions:
         if run.pre_line < execution.start_line < run.end_line:
             first = next((request for request in log.requests if request.execution == execution.start_line), None)
-            if first is None or not (first.repaired_line >= 0 or run.call_id in first.error):
+            if first is None or not (had_open_call(first, run.call_id) or lacked_result(session, first, run.call_id)):
                 return execution.start_line
     return -1
+
+
+def had_open_call(request: Request, call_id: str) -> bool:
+    """Whether the provider layer put a stand-in for a call into a request."""
+    return call_id in request.repaired if request.repaired else request.repaired_line >= 0
+
+
+def lacked_result(session: Session, request: Request, call_id: str) -> bool:
+    """Whether the provider refused a request since it had no result for a call."""
+    meaning = session.explain_error(request.error) if request.error and session.explain_error is not None else None
+    return meaning is not None and "AD301" in meaning.codes and call_id in meaning.ids
 
 
 def is_proved(session: Session, log: EventLog, call_index: int, start: int, found: list[tuple[int, ToolRun]]) -> bool:

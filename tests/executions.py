@@ -50,7 +50,7 @@ def write_failure(folder: str, history: History, violations: list[Violation], co
             file.writelines(f"    {call.id} {call.tool} {call.fate}: {call.pre + 1}-{call.end + 1} {call.placeholders}\n" for call in turn.calls)
             file.writelines(
                 f"    request {ask.line + 1}, {ask.sent + 1}-{ask.answered + 1}, open {sorted(ask.open_calls)}, seen {sorted(ask.seen)}"
-                f"{', patched' if ask.is_patched else ''} {ask.refusal[:60]}\n"
+                f"{', patched' if ask.patched else ''} {ask.refusal[:60]}\n"
                 for ask in turn.asks
             )
         file.write(f"\nreally overlapped: {sorted((one + 1, other + 1) for one, other in history.overlaps)}\n\nwhat check says:\n")

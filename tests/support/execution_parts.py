@@ -50,7 +50,7 @@ class Ask:
         self.answered = -1
         self.has_id = False
         self.refusal = ""
-        self.is_patched = False
+        self.patched: set[str] = set()
 
 
 class Turn:

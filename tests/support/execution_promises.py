@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
 from typing import Any
 
 from tests.support.amplifier_client import PLACEHOLDER, list_calls
-from tests.support.execution_log import Row, load_rows
+from tests.support.execution_log import Row, load_rows, write_result
 from tests.support.execution_parts import TRANSCRIPT, Call, History, Turn
 from tests.support.executions import TRANSIENT
 from tests.support.pairing_oracle import find_pairing_errors
@@ -81,7 +82,7 @@ def examine_overlaps(history: History, diagnostics: Any) -> list[Violation]:
     told = set()
     by_start = {turn.start: turn for turn in history.turns if turn.start >= 0}
     for seen in diagnostics:
-        if seen.code == "AD502" and (seen.line - 1 not in by_start or by_start[seen.line - 1].ends):
+        if seen.code == "AD502" and tells_requests(history) and (seen.line - 1 not in by_start or by_start[seen.line - 1].ends):
             found.append(Violation("AD502 for an execution that ended", seen.message))
         if seen.code != "AD501":
             continue
@@ -97,7 +98,7 @@ def examine_overlaps(history: History, diagnostics: Any) -> list[Violation]:
         told.add(pair)
         if pair not in history.overlaps:
             found.append(Violation("AD501 where nothing overlapped", f"{seen.message}; {seen.why}"))
-        if not (history.log.dialect.request_ids and history.log.dialect.call_ids) or len(history.overlaps) > 1:
+        if not tells_requests(history) or len(history.overlaps) > 1:
             # Without ids nothing says which of two requests was answered, and the ends of three at once can't be told apart.
             continue
         for line, label in zip(pair, ("the first ends", "the second ends"), strict=True):
@@ -109,6 +110,23 @@ def examine_overlaps(history: History, diagnostics: Any) -> list[Violation]:
     return found
 
 
+def is_callers_own(history: History, turn: Turn, call: Call) -> bool:
+    """Whether no other turn was answered and had still to call or to end when the first call of this group began."""
+    first = min(one.pre for one in turn.calls if one.group == call.group and one.pre >= 0)
+    for other in history.turns:
+        if other is turn or not -1 < other.start < first or -1 < other.end < first:
+            continue
+        asks = [ask for ask in other.asks if ask.line < first]
+        if asks and -1 < asks[-1].answered < first and not any(asks[-1].answered < one.pre < first for one in other.calls):
+            return False
+    return True
+
+
+def tells_requests(history: History) -> bool:
+    """Whether the log says whose an answer is: without ids, of several requests at once, any may have been answered."""
+    return not history.overlaps or (history.log.dialect.request_ids and history.log.dialect.call_ids)
+
+
 def list_provable(history: History) -> dict[tuple[int, int], str]:
     """Pairs of start lines, and what in the log proves that both were alive."""
     proofs = {}
@@ -117,16 +135,17 @@ def list_provable(history: History) -> dict[tuple[int, int], str]:
     for pair in history.overlaps:
         older, newer = by_start[pair[0]], by_start[pair[1]]
         for call in older.calls:
-            if dialect.call_ids and -1 < call.pre < newer.start < call.end:
+            is_provable = dialect.request_ids and dialect.call_ids and is_callers_own(history, older, call)
+            if is_provable and -1 < call.pre < newer.start < call.end:
                 proofs[pair] = f"a: {call.tool} from {call.pre + 1} to {call.end + 1}"
-        for ask in older.asks:
+        for ask in older.asks[:1]:
             if ask.has_id and -1 < ask.sent < newer.start < ask.answered:
                 proofs.setdefault(pair, f"c: request {ask.sent + 1}, answer {ask.answered + 1}")
         both = (older.ends.get("orchestrator:complete", -1), newer.ends.get("orchestrator:complete", -1))
         first = min(both)
         open_others = [one for one in history.turns if one not in (older, newer) and -1 < one.start < first and not -1 < one.end < first]
         between = [turn for turn in history.turns if min(both) < turn.start < max(both)]
-        if dialect.start == "execution" and min(both) > newer.start and not open_others and not between:
+        if dialect.start == "execution" and dialect.request_ids and len(history.overlaps) == 1 and min(both) > newer.start and not open_others and not between:
             proofs.setdefault(pair, f"d: ends {both[0] + 1} and {both[1] + 1}")
     return proofs
 
@@ -147,7 +166,7 @@ def examine_notes(history: History, diagnostics: Any) -> list[Violation]:
     rows = history.rows
     replies = {block["text"] for row in rows if row["role"] == "assistant" and isinstance(row["content"], list) for block in row["content"] if "text" in block}
     for seen in diagnostics:
-        if seen.code == "AD402" and seen.line:
+        if seen.code == "AD402" and seen.line and tells_requests(history):
             turn = next((turn for turn in history.turns if turn.prompt == rows[seen.line - 1]["content"]), None)
             if turn is not None and turn.reply in replies:
                 found.append(Violation("AD402 for an answered message", seen.message))
@@ -178,14 +197,14 @@ def examine_requests(history: History, seen: list[Any]) -> list[Violation]:
             found.append(Violation("AD505 without an open call", one.message))
         elif not set(one.ids) <= ask.open_calls:
             found.append(Violation("AD505 names other calls", f"{one.ids}, open: {sorted(ask.open_calls)}; {one.message}"))
-        elif not ask.is_patched and ask.refusal in ("", TRANSIENT):
+        elif tells_requests(history) and not ask.patched & ask.open_calls and ask.refusal in ("", TRANSIENT):
             found.append(Violation("AD505 for a request that was not refused for it", one.message))
-    if not history.log.dialect.call_ids:
+    if not tells_requests(history) or not history.log.dialect.call_ids:
         return found
     for turn, ask in asks.values():
         known = [id for id in ask.seen if calls[id].end > ask.line]
         is_told = turn.start < 0 or turn.start in told
-        if ask.answered >= 0 and known and not is_told and (ask.is_patched or any(id in ask.refusal for id in known)):
+        if ask.answered >= 0 and known and not is_told and (any(id in ask.patched for id in known) or any(id in ask.refusal for id in known)):
             found.append(Violation("AD505 missing", f"request {ask.line + 1}, open: {sorted(ask.seen)}"))
     return found
 
@@ -223,14 +242,16 @@ def is_reminder(row: Row) -> bool:
 
 def is_lost(history: History, turn: Turn) -> bool:
     """Whether rows of a turn that did something are missing, and nobody took them out."""
-    if turn.is_dropped or turn.start < 0 or not has_effect(turn):
-        return False
     rows = history.rows
+    is_kept = has_prompt(load_rows(history.files.get(f"{TRANSCRIPT}.backup")), turn) and not has_prompt(rows, turn)
+    if turn.is_dropped or turn.start < 0 or not (has_effect(turn) or is_kept):
+        return False
     here = {call["id"] for row in rows for call in list_calls(row)}
     return not has_prompt(rows, turn) or any(call.end >= 0 and call.id not in here for call in turn.calls)
 
 
 def has_effect(turn: Turn) -> bool:
+    # Of a prompt alone nobody says that it is lost, unless the client's backup has it.
     return turn.status == "success" or bool(turn.ends.keys() & {"execution:end", "session:end"}) or any(call.end >= 0 for call in turn.calls)
 
 
@@ -246,6 +267,10 @@ def examine_life(history: History, room: Room) -> list[Violation]:
     before = room.read()
     (file,) = room.check(soon).files
     alive = [turn for turn in history.turns if turn.is_alive and turn.start >= 0 and not turn.ends]
+    if alive and alive[-1] is not max(history.turns, key=lambda turn: turn.start):
+        # An older one that was silent since a process came or went can't be told from a dead one.
+        leavings = [line for line, text in enumerate(history.log.lines) if b'"session:resume"' in text or b'"session:end"' in text]
+        alive = [turn for turn in alive if not leavings or max(leavings) < find_last_sign(turn)]
     is_told = any(seen.code == "AD605" for seen in file.diagnostics)
     found = []
     if alive and not is_told:
@@ -257,6 +282,11 @@ def examine_life(history: History, room: Room) -> list[Violation]:
     if any(seen.code == "AD605" for one in room.check(soon + LATER).files for seen in one.diagnostics):
         found.append(Violation("AD605 weeks later", file.liveness))
     return found
+
+
+def find_last_sign(turn: Turn) -> int:
+    lines = [line for call in turn.calls for line in (call.pre, call.end)]
+    return max([turn.start, *lines, *(line for ask in turn.asks for line in (ask.line, ask.sent, ask.answered))])
 
 
 # Repairs
@@ -316,6 +346,9 @@ def list_wanted(history: History, call: Call, stored: dict[str, str]) -> list[st
         return [stored[call.id]]
     if call.end < 0:
         return []
+    if history.log.dialect.start == "each" and "reminder" in history.happened:
+        # The few results that a hook changed are all that tells how this client stores its results.
+        return [call.recorded, call.stored or "", write_result(json.loads(call.whole), True)] if call.whole else [call.recorded]
     # Where no other result shows how this client writes them, the whole object is right: it loses nothing.
     wanted = [call.recorded, call.stored] if any(id in history.calls and history.calls[id].whole for id in stored) else [call.recorded, call.stored, call.whole]
     return wanted if history.log.dialect.call_ids else [*wanted, PLACEHOLDER]

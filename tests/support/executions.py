@@ -358,7 +358,7 @@ class Play:
             process.patched |= {call["id"] for call in fresh}
             repairs = [{"tool_call_id": call["id"], "tool_name": call["tool"]} for call in fresh]
             log.emit("provider:tool_sequence_repaired", {"provider": "anthropic", "repair_count": len(fresh), "repairs": repairs})
-            ask.is_patched = True
+            ask.patched = {call["id"] for call in fresh}
         refusal = find_refusal(process.context, {call["id"] for call in fresh})
         while True:
             request_id = self.write_id() if self.dialect.request_ids else None

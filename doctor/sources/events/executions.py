@@ -206,9 +206,11 @@ class _Follower:
     def fail(self, event: Event) -> None:
         self.note_death(event)
         self.failing = None
-        trace = find_failed(self._list_alive(), self.just_answered)
+        trace, doubtful = find_failed(self._list_alive(), self.just_answered)
         if trace is None:
             return
+        for one in doubtful:
+            one.rivals.update(doubtful)
         trace.failed = True
         self.callers[event.line] = trace
         if trace.asked:
@@ -220,7 +222,7 @@ class _Follower:
     def note_repair(self, event: Event) -> None:
         asked = self.waiting[-1] if self.waiting else self.open[-1].asked[-1] if self.open and self.open[-1].asked else None
         if asked is not None:
-            asked.repaired_line = event.line
+            asked.repaired_line, asked.repaired = event.line, tuple(event.text.split())
 
     # Tools
 

@@ -18,20 +18,18 @@ def find_asker(open_traces: Sequence[Trace], number: int) -> tuple[Trace | None,
         return (open_traces[0] if open_traces else None), True
     newest = open_traces[-1]
     expecting = [trace for trace in open_traces if trace.iteration + 1 == number and (trace.phase != "asked" or trace.is_blind)]
+    if number > 1:
+        expecting = [trace for trace in expecting if trace.phase == "tools"] or expecting
     # Calls that were denied never end: behind the end of another one the rest may be such.
     free = [trace for trace in expecting if not trace.open_calls]
     free = free or [trace for trace in expecting if trace.last.name in ("tool:post", "tool:error")]
     lively = [trace for trace in free if _is_lively(trace, newest)]
-    is_sure = len(expecting) == 1 or (len(free) == 1 and len(lively) == 1 and all(_has_call(trace) for trace in expecting if trace not in free))
+    is_sure = len(expecting) == 1
     if lively and (newest.open_calls or newest not in expecting or newest in lively):
         return _find_last(lively), is_sure
     if newest in expecting or not expecting:
         return newest, is_sure
     return _find_last(free or expecting), is_sure
-
-
-def _has_call(trace: Trace) -> bool:
-    return bool(trace.open_calls)
 
 
 def find_caller(open_traces: Sequence[Trace]) -> tuple[Trace | None, bool]:
@@ -46,15 +44,15 @@ def find_caller(open_traces: Sequence[Trace]) -> tuple[Trace | None, bool]:
     return max(asked, key=lambda trace: (trace.answered_line, trace.start.line)), len(answered) + len(blind) == 1
 
 
-def find_failed(open_traces: Sequence[Trace], just_answered: Trace | None) -> Trace | None:
-    """Whose refusal a provider:error is."""
+def find_failed(open_traces: Sequence[Trace], just_answered: Trace | None) -> tuple[Trace | None, Sequence[Trace]]:
+    """Whose refusal a provider:error is, and all whose it may be where that is not sure."""
     failed = [trace for trace in open_traces if trace.failed]
     if failed:
-        return _find_last(failed)
+        return _find_last(failed), ()
     if just_answered is not None and just_answered in open_traces:
-        return just_answered
+        return just_answered, ()
     asked = [trace for trace in open_traces if trace.asked and trace.phase == "asked"] or open_traces
-    return asked[-1] if asked else None
+    return (asked[-1] if asked else None), (asked if len(asked) > 1 else ())
 
 
 def find_closing(open_traces: Sequence[Trace], name: str, status: str) -> tuple[Trace | None, Sequence[Trace]]:

@@ -31,7 +31,19 @@ class Sign(Record):
 class Asked:
     """One provider:request and what became of it."""
 
-    __slots__ = ("end", "error", "error_line", "event", "is_answered", "is_sure", "open_elsewhere", "repaired_line", "sent_line", "trace")
+    __slots__ = (
+        "end",
+        "error",
+        "error_line",
+        "event",
+        "is_answered",
+        "is_sure",
+        "open_elsewhere",
+        "repaired",
+        "repaired_line",
+        "sent_line",
+        "trace",
+    )  # fmt: skip
 
     def __init__(self, event: Event, trace: Trace, open_elsewhere: tuple[int, ...], is_sure: bool) -> None:
         self.is_sure = is_sure
@@ -44,6 +56,7 @@ class Asked:
         self.error_line = -1
         self.error = ""
         self.repaired_line = -1
+        self.repaired: tuple[str, ...] = ()
         self.end: Event | None = None
 
 
