@@ -54,7 +54,8 @@ def find_unanswered_message(session: Session) -> Iterator[Finding]:
             line = messages[index].line
             execution = ended.get(messages[index].text_key)
             if execution is not None and execution.status not in ("success", "incomplete"):
-                answered_instead = bool(turn.replies) and index > turn.prompts[0]
+                earlier = [ended.get(messages[other].text_key) for other in turn.prompts if other < index]
+                answered_instead = bool(turn.replies) and any(one is not None and one.status == "success" for one in earlier)
                 if turn.replies and not answered_instead:
                     continue
                 how = {"": "never ended", "cancelled": "was cancelled"}.get(execution.status, f"ended in {execution.status}")

@@ -101,8 +101,12 @@ def examine_overlaps(history: History, diagnostics: Any) -> list[Violation]:
         if not tells_requests(history) or len(history.overlaps) > 1:
             # Without ids nothing says which of two requests was answered, and the ends of three at once can't be told apart.
             continue
+        names = {line: b'"session:end"' in text for line, text in enumerate(history.log.lines)}
         for line, label in zip(pair, ("the first ends", "the second ends"), strict=True):
-            if places.get(label, -1) not in by_start[line].ends.values() and places.get(label, -1) != by_start[line].end:
+            end = places.get(label, -1)
+            # A process that leaves ends what it had open: which process that was is not in the log.
+            is_known = end in by_start[line].ends.values() or end == by_start[line].end or (not by_start[line].ends and names.get(end))
+            if not is_known:
                 found.append(Violation("AD501 with a wrong end", f"{label} {places.get(label, -1) + 1}: {seen.message}"))
     for pair, why in list_provable(history).items():
         if pair not in told:
@@ -112,7 +116,7 @@ def examine_overlaps(history: History, diagnostics: Any) -> list[Violation]:
 
 def is_callers_own(history: History, turn: Turn, call: Call) -> bool:
     """Whether no other turn was answered and had still to call or to end when the first call of this group began."""
-    first = min(one.pre for one in turn.calls if one.group == call.group and one.pre >= 0)
+    first = min(one.pre for one in turn.calls if one.group == call.group and one.pre >= 0) if call.pre >= 0 else -1
     for other in history.turns:
         if other is turn or not -1 < other.start < first or -1 < other.end < first:
             continue
@@ -351,7 +355,7 @@ def list_wanted(history: History, call: Call, stored: dict[str, str]) -> list[st
         return [call.recorded, call.stored or "", write_result(json.loads(call.whole), True)] if call.whole else [call.recorded]
     # Where no other result shows how this client writes them, the whole object is right: it loses nothing.
     wanted = [call.recorded, call.stored] if any(id in history.calls and history.calls[id].whole for id in stored) else [call.recorded, call.stored, call.whole]
-    return wanted if history.log.dialect.call_ids else [*wanted, PLACEHOLDER]
+    return wanted if history.log.dialect.call_ids else [*wanted, call.whole, PLACEHOLDER]
 
 
 def examine_recovery(history: History, room: Room, now: float) -> list[Violation]:
@@ -370,7 +374,7 @@ def examine_recovery(history: History, room: Room, now: float) -> list[Violation
         # Behind a compaction nobody can tell a lost turn from a dropped one, unless older ones stand before it.
         survivors = [other for other in history.turns if -1 < other.start < turn.start and has_prompt(load_rows(before), other)]
         is_doubtful = len(survivors) < 2 and any(b'"context:compaction"' in line for line in history.log.lines[turn.start :])
-        if not is_lost(history, turn) or history.is_rewound or not -1 < first < turn.start or is_doubtful:
+        if not is_lost(history, turn) or not history.log.dialect.call_ids or history.is_rewound or not -1 < first < turn.start or is_doubtful:
             continue
         if not has_prompt(rows, turn):
             found.append(Violation("recover: a lost prompt is not back", turn.prompt))

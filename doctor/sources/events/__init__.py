@@ -62,7 +62,7 @@ def _interpret(log: EventLog, events: list[Event]) -> None:
     story = follow_executions(events, pairs)
     log.executions = tuple(trace.describe() for trace in story.traces)
     log.overlaps, log.abandoned = find_overlaps(story)
-    log.still_open = list_open(story, log.abandoned)
+    log.still_open = list_open(story)
     log.runs = list_runs(pairs, story.callers)
     log.unnamed = list_unnamed_runs(pairs, story.callers) if len(log.runs) < len(pairs) else ()
     log.requests = list_requests(story, pairs)

@@ -49,7 +49,7 @@ class _Follower:
         self.leavings: list[int] = []
         self.cancel_line = -1
         """The last cancel:requested: what it ends had begun before."""
-        self.is_old = False
+        self.has_started = self.is_old = False
         """Clients before 2026-01-25 wrote a session:start and a session:end for each execution: those say nothing of a process."""
         self.submitted: Event | None = None
         self.groups: dict[str, Trace] = {}
@@ -110,7 +110,9 @@ class _Follower:
         if event.text or event.redacted:
             self.is_old = True
             self.start(event)
-        else:
+        elif not self.has_started:
+            # From February to May 2026 it was written again before every execution, and says nothing.
+            self.has_started = True
             self.note_death(event)
 
     def _open(self, trace: Trace) -> None:

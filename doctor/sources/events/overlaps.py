@@ -41,13 +41,11 @@ def find_overlaps(story: Story) -> tuple[tuple[Overlap, ...], tuple[Execution, .
     return tuple(overlaps), tuple(abandoned)
 
 
-def list_open(story: Story, abandoned: Sequence[Execution]) -> tuple[Execution, ...]:
-    """Executions without an end, apart from those behind whose last sign of life a process left or came anew. A slow tool gives no sign."""
-    dead = {execution.start_line for execution in abandoned}
+def list_open(story: Story) -> tuple[Execution, ...]:
+    """Executions without an end, apart from those that failed and those behind whose last sign of life a process left or came anew. A slow
+    tool gives no sign."""
     left = story.leavings[-1] if story.leavings else -1
-    return tuple(
-        trace.describe() for trace in story.traces if trace.end is None and trace.last.line > left and trace.start.line not in dead
-    )
+    return tuple(trace.describe() for trace in story.traces if trace.end is None and not trace.failed and trace.last.line > left)
 
 
 def _prove(older: Trace, newer: Trace, starts: Sequence[int], story: Story) -> tuple[str, tuple[int, ...]] | None:

@@ -20,9 +20,9 @@ def find_asker(open_traces: Sequence[Trace], number: int) -> tuple[Trace | None,
     expecting = [trace for trace in open_traces if trace.iteration + 1 == number and (trace.phase != "asked" or trace.is_blind)]
     if number > 1:
         expecting = [trace for trace in expecting if trace.phase == "tools"] or expecting
-    # Calls that were denied never end: behind the end of another one the rest may be such.
+    # Calls that were denied never end: where all have open ones, those of the one that was heard of last may be such.
     free = [trace for trace in expecting if not trace.open_calls]
-    free = free or [trace for trace in expecting if trace.last.name in ("tool:post", "tool:error")]
+    free = free or ([_find_last(expecting)] if expecting else [])
     lively = [trace for trace in free if _is_lively(trace, newest)]
     is_sure = len(expecting) == 1
     if lively and (newest.open_calls or newest not in expecting or newest in lively):
