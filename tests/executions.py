@@ -13,7 +13,8 @@ import time
 from collections import Counter
 
 from tests.support.execution_parts import History
-from tests.support.execution_promises import Room, examine_history
+from tests.support.execution_promises import examine_history
+from tests.support.execution_room import Room
 from tests.support.executions import play_history
 from tests.support.properties import Violation
 
@@ -47,7 +48,9 @@ def write_failure(folder: str, history: History, violations: list[Violation], co
             ends = ", ".join(f"{name} {line + 1}" for name, line in turn.ends.items())
             file.write(f"\n{turn.prompt}: starts at event {turn.start + 1}, {ends or 'no end'}; {turn.status or 'died'}")
             file.write(f"; process of turn {process}{', dropped' if turn.is_dropped else ''}{', alive' if turn.is_alive else ''}\n")
-            file.writelines(f"    {call.id} {call.tool} {call.fate}: {call.pre + 1}-{call.end + 1} {call.placeholders}\n" for call in turn.calls)
+            file.writelines(
+                f"    {call.id} {call.tool} {call.fate}: {call.pre + 1}-{call.end + 1} {call.placeholders}\n" for call in turn.calls
+            )
             file.writelines(
                 f"    request {ask.line + 1}, {ask.sent + 1}-{ask.answered + 1}, open {sorted(ask.open_calls)}, seen {sorted(ask.seen)}"
                 f"{', patched' if ask.patched else ''} {ask.refusal[:60]}\n"

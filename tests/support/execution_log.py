@@ -57,7 +57,7 @@ class Log:
         self.dialect = dialect
         self.session_id = session_id
         self.parent_id = parent_id
-        self.time = START
+        self.time = self.last_time = START
         self.lines: list[bytes] = []
         self.tail = b""
         """A record that was cut short; the next one is glued behind it."""
@@ -85,6 +85,7 @@ class Log:
             payload["session_id"] = owner
         record |= {"session_id": owner, "data": dict(sorted(payload.items()))}
         body = json.dumps(record, ensure_ascii=False).encode()
+        self.last_time = self.time
         line = len(self.lines)
         self.lines += [self.tail + body, body] if self.dialect.doubled else [self.tail + body]
         self.tail = b""

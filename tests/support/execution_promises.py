@@ -2,57 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import tempfile
+from itertools import pairwise
 from typing import Any
 
 from tests.support.amplifier_client import PLACEHOLDER, list_calls
-from tests.support.execution_log import Row, load_rows, write_result
+from tests.support.execution_log import Row
 from tests.support.execution_parts import TRANSCRIPT, Call, History, Turn
-from tests.support.executions import TRANSIENT
-from tests.support.pairing_oracle import find_pairing_errors
+from tests.support.execution_repairs import examine_fix, examine_recovery
+from tests.support.execution_room import LATER, SOON, Room, is_lost, tells_requests
+from tests.support.execution_turns import TRANSIENT
 from tests.support.properties import Violation
-
-SOON, LATER = 5.0, 30 * 86_400.0
-"""Seconds behind the last event: while an open execution counts as live, and long after."""
-ONLY_RECOVERED = {"AD503", "AD504", "AD501", "AD505"}
-"""Errors that a fix without `recover` may leave behind where something was lost, and the history that they come from."""
-
-
-class Room:
-    """A history on disk for one examination."""
-
-    def __init__(self, history: History) -> None:
-        self.base = tempfile.mkdtemp(prefix="execution-")
-        self.folder = os.path.join(self.base, history.folder)
-        self.path = os.path.join(self.folder, TRANSCRIPT)
-        for folder, files in {history.folder: history.files, **history.children}.items():
-            os.mkdir(os.path.join(self.base, folder))
-            for name, data in files.items():
-                with open(os.path.join(self.base, folder, name), "wb") as file:
-                    file.write(data)
-
-    def __enter__(self) -> Room:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.base, ignore_errors=True)
-
-    def read(self) -> bytes:
-        with open(self.path, "rb") as file:
-            return file.read()
-
-    def check(self, now: float) -> Any:
-        import doctor
-
-        return doctor.check(self.path, now=now, environment={})
-
-    def fix(self, now: float, **how: Any) -> Any:
-        import doctor
-
-        return doctor.fix(self.path, now=now, environment={}, dry_run=False, **how)
 
 
 def examine_history(history: History) -> list[Violation]:
@@ -126,11 +85,6 @@ def is_callers_own(history: History, turn: Turn, call: Call) -> bool:
     return True
 
 
-def tells_requests(history: History) -> bool:
-    """Whether the log says whose an answer is: without ids, of several requests at once, any may have been answered."""
-    return not history.overlaps or (history.log.dialect.request_ids and history.log.dialect.call_ids)
-
-
 def list_provable(history: History) -> dict[tuple[int, int], str]:
     """Pairs of start lines, and what in the log proves that both were alive."""
     proofs = {}
@@ -149,7 +103,14 @@ def list_provable(history: History) -> dict[tuple[int, int], str]:
         first = min(both)
         open_others = [one for one in history.turns if one not in (older, newer) and -1 < one.start < first and not -1 < one.end < first]
         between = [turn for turn in history.turns if min(both) < turn.start < max(both)]
-        if dialect.start == "execution" and dialect.request_ids and len(history.overlaps) == 1 and min(both) > newer.start and not open_others and not between:
+        if (
+            dialect.start == "execution"
+            and dialect.request_ids
+            and len(history.overlaps) == 1
+            and min(both) > newer.start
+            and not open_others
+            and not between
+        ):
             proofs.setdefault(pair, f"d: ends {both[0] + 1} and {both[1] + 1}")
     return proofs
 
@@ -166,9 +127,15 @@ def examine_notes(history: History, diagnostics: Any) -> list[Violation]:
     doubtful = {call.id for call in list_shadowed(history) if len(set(call.placeholders)) > 1}
     found += [Violation("AD507 for a placeholder that came later", id) for id in sorted(told - early - doubtful)]
     if history.log.dialect.call_ids:
-        found += [Violation("AD507 missing", id) for id in sorted(early - guessed - doubtful)]
+        found += [Violation("AD507 missing", id) for id in sorted(early - guessed - doubtful) if begins_within(history, id)]
     rows = history.rows
-    replies = {block["text"] for row in rows if row["role"] == "assistant" and isinstance(row["content"], list) for block in row["content"] if "text" in block}
+    replies = {
+        block["text"]
+        for row in rows
+        if row["role"] == "assistant" and isinstance(row["content"], list)
+        for block in row["content"]
+        if "text" in block
+    }
     for seen in diagnostics:
         if seen.code == "AD402" and seen.line and tells_requests(history):
             turn = next((turn for turn in history.turns if turn.prompt == rows[seen.line - 1]["content"]), None)
@@ -179,6 +146,12 @@ def examine_notes(history: History, diagnostics: Any) -> list[Violation]:
     if stale != any(seen.code == "AD603" for seen in diagnostics):
         found.append(Violation("AD603 wrong", f"in progress: {stale}"))
     return found
+
+
+def begins_within(history: History, id: str) -> bool:
+    """Whether a turn began while a call ran: the repair before a prompt comes before all that the log says of it."""
+    call = history.calls[id]
+    return any(call.pre < turn.start < call.end for turn in history.turns)
 
 
 def list_shadowed(history: History) -> list[Call]:
@@ -208,7 +181,12 @@ def examine_requests(history: History, seen: list[Any]) -> list[Violation]:
     for turn, ask in asks.values():
         known = [id for id in ask.seen if calls[id].end > ask.line]
         is_told = turn.start < 0 or turn.start in told
-        if ask.answered >= 0 and known and not is_told and (any(id in ask.patched for id in known) or any(id in ask.refusal for id in known)):
+        if (
+            ask.answered >= 0
+            and known
+            and not is_told
+            and (any(id in ask.patched for id in known) or any(id in ask.refusal for id in known))
+        ):
             found.append(Violation("AD505 missing", f"request {ask.line + 1}, open: {sorted(ask.seen)}"))
     return found
 
@@ -229,7 +207,7 @@ def examine_errors(history: History, diagnostics: list[Any]) -> list[Violation]:
         deserved |= {"AD305"}
     if any(is_lost(history, turn) for turn in history.turns):
         deserved |= {"AD504", "AD503"}
-    if any(is_reminder(one) and other["role"] == "tool" for one, other in zip(rows, rows[1:], strict=False)):
+    if any(is_reminder(one) and other["role"] == "tool" for one, other in pairwise(rows)):
         deserved |= {"AD303"}
     if "metadata.json" not in history.files:
         deserved |= {"AD602"}
@@ -242,25 +220,6 @@ def examine_errors(history: History, diagnostics: list[Any]) -> list[Violation]:
 
 def is_reminder(row: Row) -> bool:
     return row["role"] == "user" and str(row["content"]).startswith("<system-reminder")
-
-
-def is_lost(history: History, turn: Turn) -> bool:
-    """Whether rows of a turn that did something are missing, and nobody took them out."""
-    rows = history.rows
-    is_kept = has_prompt(load_rows(history.files.get(f"{TRANSCRIPT}.backup")), turn) and not has_prompt(rows, turn)
-    if turn.is_dropped or turn.start < 0 or not (has_effect(turn) or is_kept):
-        return False
-    here = {call["id"] for row in rows for call in list_calls(row)}
-    return not has_prompt(rows, turn) or any(call.end >= 0 and call.id not in here for call in turn.calls)
-
-
-def has_effect(turn: Turn) -> bool:
-    # Of a prompt alone nobody says that it is lost, unless the client's backup has it.
-    return turn.status == "success" or bool(turn.ends.keys() & {"execution:end", "session:end"}) or any(call.end >= 0 for call in turn.calls)
-
-
-def has_prompt(rows: list[Row], turn: Turn) -> bool:
-    return any(row["role"] == "user" and row["content"] == turn.prompt for row in rows)
 
 
 # AD605
@@ -294,107 +253,3 @@ def find_last_sign(turn: Turn) -> int:
 
 
 # Repairs
-
-
-def examine_fix(history: History, room: Room, now: float) -> list[Violation]:
-    before = room.read()
-    report = room.fix(now)
-    if report.errors:
-        return [Violation(f"failure of fix: {failure.kind}", failure.message) for failure in report.errors]
-    after = room.read()
-    found = examine_results(history, load_rows(before), after, "fix")
-    is_lossy = any(is_lost(history, turn) for turn in history.turns)
-    for seen in (seen for file in room.check(now).files for seen in file.diagnostics):
-        # A prompt that failed while an older one was answered goes to the end with --unsafe only.
-        is_expected = (is_lossy and seen.code in ONLY_RECOVERED) or (seen.code == "AD401" and bool(history.overlaps))
-        if seen.severity.value == "error" and not is_expected and not (seen.code == "AD602" and "metadata.json" not in history.files):
-            found.append(Violation(f"error {seen.code} left by fix", f"line {seen.line}: {seen.message}"))
-    room.fix(now)
-    if room.read() != after:
-        found.append(Violation("a second fix changes the file", ""))
-    return found
-
-
-def examine_results(history: History, before: list[Row], after: bytes, how: str) -> list[Violation]:
-    """Behind each call stands its result, once: the stored one, else the recorded one, else a placeholder."""
-    found = [Violation(f"{how}: pairing error", str(error)) for error in find_pairing_errors(after)]
-    stored = {row["tool_call_id"]: row["content"] for row in before if row["role"] == "tool" and is_real(history, row)}
-    rows = load_rows(after)
-    for index, row in enumerate(rows):
-        for called in list_calls(row):
-            call = history.calls[called["id"]]
-            answers = [one["content"] for one in take_results(rows, index + 1) if one["tool_call_id"] == call.id]
-            wanted = list_wanted(history, call, stored)
-            if len(answers) != 1 or (wanted and answers[0] not in wanted):
-                found.append(Violation(f"{how}: a result is not back", f"{call.id} {call.tool}: {answers}, wanted {wanted}"))
-    for id in stored:
-        if not any(row["role"] == "tool" and row["tool_call_id"] == id for row in rows):
-            found.append(Violation(f"{how}: a stored result is gone", id))
-    return found
-
-
-def take_results(rows: list[Row], start: int) -> list[Row]:
-    stop = start
-    while stop < len(rows) and rows[stop]["role"] == "tool":
-        stop += 1
-    return rows[start:stop]
-
-
-def is_real(history: History, row: Row) -> bool:
-    return row["content"] != PLACEHOLDER and '"cancelled": true' not in row["content"] and row["tool_call_id"] in history.calls
-
-
-def list_wanted(history: History, call: Call, stored: dict[str, str]) -> list[str]:
-    """The contents that may stand behind a call; [] where nobody knows any."""
-    if call.id in stored:
-        return [stored[call.id]]
-    if call.end < 0:
-        return []
-    if history.log.dialect.start == "each" and "reminder" in history.happened:
-        # The few results that a hook changed are all that tells how this client stores its results.
-        return [call.recorded, call.stored or "", write_result(json.loads(call.whole), True)] if call.whole else [call.recorded]
-    # Where no other result shows how this client writes them, the whole object is right: it loses nothing.
-    wanted = [call.recorded, call.stored] if any(id in history.calls and history.calls[id].whole for id in stored) else [call.recorded, call.stored, call.whole]
-    return wanted if history.log.dialect.call_ids else [*wanted, call.whole, PLACEHOLDER]
-
-
-def examine_recovery(history: History, room: Room, now: float) -> list[Violation]:
-    before = room.read()
-    report = room.fix(now, recover=True)
-    if report.errors:
-        return [Violation(f"failure of fix --recover: {failure.kind}", failure.message) for failure in report.errors]
-    after = room.read()
-    found = examine_results(history, load_rows(before), after, "recover")
-    rows = load_rows(after)
-    here = {call["id"] for row in rows for call in list_calls(row)}
-    first = min((turn.start for turn in history.turns if turn.start >= 0 and has_prompt(load_rows(before), turn)), default=-1)
-    for turn in history.turns:
-        if turn.is_dropped and not has_prompt(load_rows(before), turn) and has_prompt(rows, turn):
-            found.append(Violation("recover: a dropped turn is back", turn.prompt))
-        # Behind a compaction nobody can tell a lost turn from a dropped one, unless older ones stand before it.
-        survivors = [other for other in history.turns if -1 < other.start < turn.start and has_prompt(load_rows(before), other)]
-        is_doubtful = len(survivors) < 2 and any(b'"context:compaction"' in line for line in history.log.lines[turn.start :])
-        if not is_lost(history, turn) or not history.log.dialect.call_ids or history.is_rewound or not -1 < first < turn.start or is_doubtful:
-            continue
-        if not has_prompt(rows, turn):
-            found.append(Violation("recover: a lost prompt is not back", turn.prompt))
-        for call in turn.calls:
-            if call.end >= 0 and call.id not in here:
-                found.append(Violation("recover: a lost call is not back", f"{call.id} of {turn.prompt}"))
-    found += examine_order(history, rows)
-    room.fix(now, recover=True)
-    if room.read() != after:
-        found.append(Violation("a second recovery changes the file", ""))
-    return found
-
-
-def examine_order(history: History, rows: list[Row]) -> list[Violation]:
-    """Nothing stands twice, and prompts of turns that did not overlap stand in their order."""
-    prompts = [row["content"] for row in rows if row["role"] == "user"]
-    ids = [call["id"] for row in rows for call in list_calls(row)]
-    found = [Violation("recover: twice", str(one)) for one in {*prompts, *ids} if prompts.count(one) > 1 or ids.count(one) > 1]
-    here = sorted((turn for turn in history.turns if turn.start >= 0 and turn.prompt in prompts), key=lambda turn: turn.start)
-    for one, other in zip(here, here[1:], strict=False):
-        if (one.start, other.start) not in history.overlaps and prompts.index(one.prompt) > prompts.index(other.prompt):
-            found.append(Violation("recover: prompts in another order", f"{one.prompt} / {other.prompt}"))
-    return found

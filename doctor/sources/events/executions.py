@@ -119,7 +119,8 @@ class _Follower:
         self.traces.append(trace)
         self.open.append(trace)
         del self.open[:-MOST_OPEN]
-        self.waiting.clear()
+        alive = self._list_alive()
+        self.waiting = [asked for asked in self.waiting if asked.trace in alive]
         self.just_closed = None
 
     def _open_submitted(self) -> None:
@@ -144,7 +145,7 @@ class _Follower:
             trace.signs.append(Sign(event.line, "request", trace.start.line, event.number, is_sure=is_sign))
         trace.iteration = event.number
         trace.phase = "asked"
-        trace.failed, trace.is_blind = False, True
+        trace.failed, trace.is_blind, trace.answered_line = False, True, -1
         # The loop asks when all its calls are over: those without an end were denied by a hook.
         trace.open_calls.clear()
         others = [other for other in self.open if other is not trace and other.open_calls]
@@ -158,7 +159,11 @@ class _Follower:
         if event.request_id in self.sent:
             return
         if self.waiting:
+            doubtful = {asked.trace for asked in self.waiting}
             asked = self.waiting.pop()
+            asked.is_sure = asked.is_sure and len(doubtful) == 1
+            for trace in doubtful if len(doubtful) > 1 else ():
+                trace.rivals |= doubtful
         elif self.failing is not None and self.failing.trace in self.open:
             # The provider layer tries again what failed, under a new id.
             asked, self.failing = self.failing, None
