@@ -120,6 +120,16 @@ def locate_prompts(session: Session, lacking: set[int]) -> dict[int, int]:
     return found
 
 
+def begins_turn(message: Message, log: EventLog | None) -> bool:
+    """Whether a row is the prompt of a turn. Texts that were steered in while a tool ran begin none; what a harness sends in the form of a
+    reminder does, as the log knows."""
+    if log is None or message.role != "user":
+        return message.kind == "prompt"
+    if message.kind == "prompt":
+        return message.text_key not in log.steered
+    return message.text_key != 0 and any(execution.text_key == message.text_key for execution in log.executions)
+
+
 def find_standing_placeholders(session: Session) -> list[int]:
     """Message indexes of placeholders whose call did finish, as the event log knows."""
     log = session.events
@@ -283,6 +293,6 @@ def _find_in_backup(session: Session, execution: Execution) -> tuple[int, int] |
     if start is None:
         return None
     stop = start + 1
-    while stop < len(messages) and (messages[stop].kind != "prompt" or messages[stop].text_key in log.steered):
+    while stop < len(messages) and not begins_turn(messages[stop], log):
         stop += 1
     return messages[start].line, messages[stop - 1].line

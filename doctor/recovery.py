@@ -194,10 +194,9 @@ def _find_closing(recorded: RecordedTurn) -> RecordedStep | None:
 
 def _find_turn_end(session: Session, prompt: int) -> int:
     """Index of the next prompt; texts that were steered in while a tool ran begin no turn."""
-    steered = session.events.steered if session.events is not None else frozenset()
     messages = session.transcript.messages
     indexes = range(prompt + 1, len(messages))
-    return next((index for index in indexes if messages[index].kind == "prompt" and messages[index].text_key not in steered), len(messages))
+    return next((index for index in indexes if evidence.begins_turn(messages[index], session.events)), len(messages))
 
 
 def _step_back(messages: Sequence[Message], index: int) -> int:

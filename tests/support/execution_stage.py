@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from tests.support.execution_log import Log, Row, draw_dialect
-from tests.support.execution_parts import Disk, Process, Steps, Turn
+from tests.support.execution_parts import Call, Disk, Process, Steps, Turn
 
 KINDS = ("sequential", "crashing", "cancelling", "overlapping", "processes", "mixed", "child")
 CRASH_ODDS = {"crashing": 0.012, "mixed": 0.006, "child": 0.008, "overlapping": 0.002, "processes": 0.004}
@@ -74,3 +74,7 @@ class Stage:
 
     def write_id(self) -> str:
         return f"{self.random.getrandbits(32):08x}-{self.random.getrandbits(16):04x}-4c3d-9e5f-{self.random.getrandbits(48):012x}"
+
+    def is_unfinished(self, call: Call) -> bool:
+        """Whether a call has no result yet, and somebody who waits for it."""
+        return call.stored is None and any(call in turn.calls and turn.is_alive for turn in self.turns)

@@ -58,7 +58,7 @@ class Turns(Tools):
         calls = {call.id: call for turn in self.turns for call in turn.calls}
         for row in repaired:
             if row.get("content") == PLACEHOLDER and row["tool_call_id"] not in before:
-                calls[row["tool_call_id"]].placeholders.append(calls[row["tool_call_id"]].is_running)
+                calls[row["tool_call_id"]].placeholders.append(self.is_unfinished(calls[row["tool_call_id"]]))
         process.context[:] = repaired
         self.save(process)
 

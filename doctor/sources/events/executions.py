@@ -60,6 +60,8 @@ class _Follower:
         self.sent: dict[str, Asked] = {}
         self.failing: Asked | None = None
         """The last request that failed, as long as its client did not give it up."""
+        self.just_sent: Asked | None = None
+        """The request that left, if nothing else happened since."""
         self.half_closed: list[Trace] = []
         """Executions with an execution:end, but no orchestrator:complete so far."""
         self.just_closed: Trace | None = None
@@ -168,6 +170,10 @@ class _Follower:
             # The provider layer tries again what failed, under a new id.
             asked, self.failing = self.failing, None
             asked.trace.failed, asked.trace.phase = False, "asked"
+        elif self.just_sent is not None and event.request_id:
+            # One of the two is of a background helper: which one can't be told.
+            asked = self.just_sent
+            asked.is_sure = False
         else:
             return
         asked.sent_line = event.line
@@ -175,11 +181,14 @@ class _Follower:
             self.sent[event.request_id] = asked
         asked.trace.is_blind = False
         self._touch(asked.trace, event)
+        self.just_sent = asked
 
     def answer(self, event: Event) -> None:
         asked = self.sent.pop(event.request_id, None) if event.request_id else None
         if asked is None:
             self._guess_answer(event)
+            return
+        if asked.is_answered and not asked.is_sure:
             return
         asked.end = event
         trace = asked.trace
@@ -378,4 +387,4 @@ class _Follower:
 
     def _touch(self, trace: Trace, event: Event) -> None:
         trace.last = event
-        self.just_closed = self.just_answered = None
+        self.just_closed = self.just_answered = self.just_sent = None
