@@ -9,7 +9,7 @@ from tests.support.amplifier_client import PLACEHOLDER, list_calls
 from tests.support.execution_log import Row
 from tests.support.execution_parts import TRANSCRIPT, Call, History, Turn
 from tests.support.execution_repairs import examine_fix, examine_recovery
-from tests.support.execution_room import LATER, SOON, Room, is_lost, tells_requests
+from tests.support.execution_room import LATER, SOON, Room, is_lost, is_told_apart
 from tests.support.execution_turns import TRANSIENT
 from tests.support.properties import Violation
 
@@ -41,14 +41,14 @@ def examine_overlaps(history: History, diagnostics: Any) -> list[Violation]:
     told = set()
     by_start = {turn.start: turn for turn in history.turns if turn.start >= 0}
     for seen in diagnostics:
-        if seen.code == "AD502" and tells_requests(history) and (seen.line - 1 not in by_start or by_start[seen.line - 1].ends):
+        if seen.code == "AD502" and is_told_apart(history) and (seen.line - 1 not in by_start or by_start[seen.line - 1].ends):
             found.append(Violation("AD502 for an execution that ended", seen.message))
         if seen.code != "AD501":
             continue
         places = {row.label: row.line - 1 for row in seen.related}
         pair = (places["the first starts"], places["the second starts"])
         if not set(pair) <= set(by_start):
-            found.append(Violation("AD501 with a wrong start", seen.message))
+            found += [Violation("AD501 with a wrong start", seen.message)] if is_told_apart(history) else []
             continue
         if seen.confidence.value != "confirmed":
             if seen.severity.value == "error":
@@ -56,8 +56,10 @@ def examine_overlaps(history: History, diagnostics: Any) -> list[Violation]:
             continue
         told.add(pair)
         if pair not in history.overlaps:
-            found.append(Violation("AD501 where nothing overlapped", f"{seen.message}; {seen.why}"))
-        if not tells_requests(history) or len(history.overlaps) > 1:
+            kind = "AD501 of two that did not overlap" if history.overlaps else "AD501 where nothing overlapped"
+            if is_told_apart(history):
+                found.append(Violation(kind, f"{seen.message}; {seen.why}"))
+        if not is_told_apart(history) or len(history.overlaps) > 1:
             # Without ids nothing says which of two requests was answered, and the ends of three at once can't be told apart.
             continue
         names = {line: b'"session:end"' in text for line, text in enumerate(history.log.lines)}
@@ -73,18 +75,6 @@ def examine_overlaps(history: History, diagnostics: Any) -> list[Violation]:
     return found
 
 
-def is_callers_own(history: History, turn: Turn, call: Call) -> bool:
-    """Whether no other turn was answered and had still to call or to end when the first call of this group began."""
-    first = min(one.pre for one in turn.calls if one.group == call.group and one.pre >= 0) if call.pre >= 0 else -1
-    for other in history.turns:
-        if other is turn or not -1 < other.start < first or -1 < other.end < first:
-            continue
-        asks = [ask for ask in other.asks if ask.line < first]
-        if asks and -1 < asks[-1].answered < first and not any(asks[-1].answered < one.pre < first for one in other.calls):
-            return False
-    return True
-
-
 def list_provable(history: History) -> dict[tuple[int, int], str]:
     """Pairs of start lines, and what in the log proves that both were alive."""
     proofs = {}
@@ -93,11 +83,10 @@ def list_provable(history: History) -> dict[tuple[int, int], str]:
     for pair in history.overlaps:
         older, newer = by_start[pair[0]], by_start[pair[1]]
         for call in older.calls:
-            is_provable = dialect.request_ids and dialect.call_ids and is_callers_own(history, older, call)
-            if is_provable and -1 < call.pre < newer.start < call.end:
+            if is_told_apart(history) and -1 < call.pre < newer.start < call.end:
                 proofs[pair] = f"a: {call.tool} from {call.pre + 1} to {call.end + 1}"
         for ask in older.asks[:1]:
-            if ask.has_id and -1 < ask.sent < newer.start < ask.answered:
+            if is_told_apart(history) and ask.has_id and -1 < ask.sent < newer.start < ask.answered:
                 proofs.setdefault(pair, f"c: request {ask.sent + 1}, answer {ask.answered + 1}")
         both = (older.ends.get("orchestrator:complete", -1), newer.ends.get("orchestrator:complete", -1))
         first = min(both)
@@ -137,7 +126,7 @@ def examine_notes(history: History, diagnostics: Any) -> list[Violation]:
         if "text" in block
     }
     for seen in diagnostics:
-        if seen.code == "AD402" and seen.line and tells_requests(history):
+        if seen.code == "AD402" and seen.line and is_told_apart(history):
             turn = next((turn for turn in history.turns if turn.prompt == rows[seen.line - 1]["content"]), None)
             if turn is not None and turn.reply in replies:
                 found.append(Violation("AD402 for an answered message", seen.message))
@@ -174,9 +163,9 @@ def examine_requests(history: History, seen: list[Any]) -> list[Violation]:
             found.append(Violation("AD505 without an open call", one.message))
         elif not set(one.ids) <= ask.open_calls:
             found.append(Violation("AD505 names other calls", f"{one.ids}, open: {sorted(ask.open_calls)}; {one.message}"))
-        elif tells_requests(history) and not ask.patched & ask.open_calls and ask.refusal in ("", TRANSIENT):
+        elif is_told_apart(history) and not ask.patched & ask.open_calls and ask.refusal in ("", TRANSIENT):
             found.append(Violation("AD505 for a request that was not refused for it", one.message))
-    if not tells_requests(history) or not history.log.dialect.call_ids:
+    if not is_told_apart(history) or not history.log.dialect.call_ids:
         return found
     for turn, ask in asks.values():
         known = [id for id in ask.seen if calls[id].end > ask.line]
@@ -229,7 +218,7 @@ def examine_life(history: History, room: Room) -> list[Violation]:
     soon = history.last_time + SOON
     before = room.read()
     (file,) = room.check(soon).files
-    alive = [turn for turn in history.turns if turn.is_alive and turn.start >= 0 and not turn.ends]
+    alive = [turn for turn in history.turns if turn.is_alive and turn.start >= 0 and not turn.ends and not turn.status]
     if alive and alive[-1] is not max(history.turns, key=lambda turn: turn.start):
         # An older one that was silent since a process came or went can't be told from a dead one.
         leavings = [line for line, text in enumerate(history.log.lines) if b'"session:resume"' in text or b'"session:end"' in text]

@@ -8,7 +8,7 @@ from itertools import pairwise
 from tests.support.amplifier_client import PLACEHOLDER, list_calls
 from tests.support.execution_log import Row, load_rows, write_result
 from tests.support.execution_parts import Call, History
-from tests.support.execution_room import Room, has_prompt, is_lost, tells_requests
+from tests.support.execution_room import Room, has_prompt, is_lost, is_told_apart
 from tests.support.pairing_oracle import find_pairing_errors
 from tests.support.properties import Violation
 
@@ -23,7 +23,7 @@ def examine_fix(history: History, room: Room, now: float) -> list[Violation]:
         return [Violation(f"failure of fix: {failure.kind}", failure.message) for failure in report.errors]
     after = room.read()
     found = examine_results(history, load_rows(before), after, "fix")
-    is_lossy = any(is_lost(history, turn) for turn in history.turns) or not tells_requests(history)
+    is_lossy = any(is_lost(history, turn) for turn in history.turns) or not is_told_apart(history)
     for seen in (seen for file in room.check(now).files for seen in file.diagnostics):
         # A prompt that failed while an older one was answered goes to the end with --unsafe only.
         is_expected = (is_lossy and seen.code in ONLY_RECOVERED) or (seen.code == "AD401" and bool(history.overlaps))
@@ -102,6 +102,7 @@ def examine_recovery(history: History, room: Room, now: float) -> list[Violation
         is_doubtful = len(survivors) < 2 and any(b'"context:compaction"' in line for line in history.log.lines[turn.start :])
         if (
             not is_lost(history, turn)
+            or not is_told_apart(history)
             or not history.log.dialect.call_ids
             or history.is_rewound
             or not -1 < first < turn.start
@@ -121,12 +122,12 @@ def examine_recovery(history: History, room: Room, now: float) -> list[Violation
 
 
 def examine_order(history: History, rows: list[Row]) -> list[Violation]:
-    """Nothing stands twice, and prompts of turns that did not overlap stand in their order."""
+    """Nothing stands twice, and where no turns overlapped the prompts stand in their order."""
     prompts = [row["content"] for row in rows if row["role"] == "user"]
     ids = [call["id"] for row in rows for call in list_calls(row)]
     found = [Violation("recover: twice", str(one)) for one in {*prompts, *ids} if prompts.count(one) > 1 or ids.count(one) > 1]
     here = sorted((turn for turn in history.turns if turn.start >= 0 and turn.prompt in prompts), key=lambda turn: turn.start)
     for one, other in pairwise(here):
-        if (one.start, other.start) not in history.overlaps and prompts.index(one.prompt) > prompts.index(other.prompt):
+        if not history.overlaps and prompts.index(one.prompt) > prompts.index(other.prompt):
             found.append(Violation("recover: prompts in another order", f"{one.prompt} / {other.prompt}"))
     return found

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.support.amplifier_client import list_calls
 from tests.support.execution_log import Row, load_rows
-from tests.support.execution_parts import TRANSCRIPT, History, Turn
+from tests.support.execution_parts import TRANSCRIPT, Call, History, Turn
 
 SOON, LATER = 5.0, 30 * 86_400.0
 """Seconds behind the last event: while an open execution counts as live, and long after."""
@@ -49,9 +49,30 @@ class Room:
         return doctor.fix(self.path, now=now, environment={}, dry_run=False, **how)
 
 
-def tells_requests(history: History) -> bool:
-    """Whether the log says whose an answer is: without ids, of several requests at once, any may have been answered."""
-    return not history.overlaps or (history.log.dialect.request_ids and history.log.dialect.call_ids)
+def is_told_apart(history: History) -> bool:
+    """Whether the log says whose each event is. Without ids, of several requests at once any may have been answered; and where two
+    executions are at the same step, any of them may have taken the next one."""
+    if not history.overlaps:
+        return True
+    dialect = history.log.dialect
+    if not (dialect.request_ids and dialect.call_ids):
+        return False
+    asks = [(turn, ask) for turn in history.turns for ask in turn.asks]
+    if any(one is not other and ask.line < later.line < ask.sent for one, ask in asks for other, later in asks):
+        return False
+    return all(is_callers_own(history, turn, call) for turn in history.turns for call in turn.calls if call.pre >= 0)
+
+
+def is_callers_own(history: History, turn: Turn, call: Call) -> bool:
+    """Whether no other turn was answered and had still to call or to end when the first call of this group began."""
+    first = min(one.pre for one in turn.calls if one.group == call.group and one.pre >= 0) if call.pre >= 0 else -1
+    for other in history.turns:
+        if other is turn or not -1 < other.start < first or -1 < other.end < first:
+            continue
+        asks = [ask for ask in other.asks if ask.line < first]
+        if asks and -1 < asks[-1].answered < first and not any(asks[-1].answered < one.pre < first for one in other.calls):
+            return False
+    return True
 
 
 def is_lost(history: History, turn: Turn) -> bool:

@@ -76,13 +76,14 @@ class Tools(Stage):
             yield from self.pause()
         result = self.write_outcome(call)
         call.end = log.emit("tool:post", told | {"result": result})
-        call.stored = call.recorded = write_result(result, dialect.bare)
+        call.recorded = write_result(result, dialect.bare)
         call.whole = write_result(result, False)
         if call.fate == "hook-fails":
             yield
             call.end = log.emit("tool:error", told, level="ERROR", error={"type": "ValueError", "msg": "hook broke"})
-            call.stored = call.recorded = "Internal error executing tool: hook broke"
-        elif self.hooks and self.odds(0.2):
+            call.recorded = "Internal error executing tool: hook broke"
+        call.stored = call.recorded
+        if call.fate != "hook-fails" and self.hooks and self.odds(0.2):
             self.remind(turn.process)
             call.stored = write_result(result, True)
         call.is_running = False

@@ -42,10 +42,11 @@ def find_overlaps(story: Story) -> tuple[tuple[Overlap, ...], tuple[Execution, .
 
 
 def list_open(story: Story) -> tuple[Execution, ...]:
-    """Executions without an end, apart from those that failed and those behind whose last sign of life a process left or came anew. A slow
-    tool gives no sign."""
+    """Executions without an end, apart from those whose last sign is a provider's refusal, and those behind whose last sign a process left
+    or came anew. A slow tool gives no sign."""
     left = story.leavings[-1] if story.leavings else -1
-    return tuple(trace.describe() for trace in story.traces if trace.end is None and not trace.failed and trace.last.line > left)
+    open_traces = [trace for trace in story.traces if trace.end is None and trace.last.line > left]
+    return tuple(trace.describe() for trace in open_traces if trace.last.name != "provider:error")
 
 
 def _prove(older: Trace, newer: Trace, starts: Sequence[int], story: Story) -> tuple[str, tuple[int, ...]] | None:
