@@ -147,7 +147,11 @@ def find_standing_placeholders(session: Session) -> list[int]:
 
 def bears_trace(session: Session) -> bool:
     """Whether the transcript still suffers from what happened: unsound calls, lost turns, placeholders for work that was done."""
-    return not session.pairing.is_sound or bool(find_standing_placeholders(session)) or bool(find_lost_turns(session))
+    return (
+        not session.pairing.is_sound
+        or bool(find_standing_placeholders(session))
+        or any(lost.is_certain for lost in find_lost_turns(session))
+    )
 
 
 def is_unanswered(session: Session, pair: CallPair) -> bool:

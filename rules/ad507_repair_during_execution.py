@@ -76,7 +76,8 @@ def describe_placeholders(session: Session, log: EventLog, call_index: int, star
     names = ", ".join(f"{run.name or 'a call'} ({short_id(run.call_id)})" for _, run in found)
     prompt = next(execution.prompt for execution in log.executions if execution.start_line == start)
     verb = "was" if len(found) == 1 else "were"
-    message = f"a repair before {evidence.quote(prompt)} {'wrote' if is_certain else 'may have written'} placeholders for {names}, which {verb}"
+    wrote = "wrote" if is_certain else "may have written"
+    message = f"a repair before {evidence.quote(prompt)} {wrote} placeholders for {names}, which {verb}"
     related = [Related(session.transcript.messages[call_index].line, "the calls")] if call_index >= 0 else []
     related += [Related(row, "placeholder") for row, _ in found]
     related += [Related(start, "the second execution starts", "events")]
@@ -114,8 +115,7 @@ def lacked_result(session: Session, request: Request, call_id: str) -> bool:
 
 
 def is_proved(session: Session, log: EventLog, call_index: int, start: int, found: list[tuple[int, ToolRun]]) -> bool:
-    """Whether no later repair can have written them: the real result came after them, or the prompt stands behind the call and no
-    execution that began after the run could have repaired."""
+    """Whether this repair wrote them, not a later one: the real result came behind them, or the prompt stands behind the call."""
     messages = session.transcript.messages
     ids = {run.call_id for _, run in found}
     if find_real_results(messages, tuple(ids)):

@@ -82,11 +82,14 @@ def list_provable(history: History) -> dict[tuple[int, int], str]:
     by_start = {turn.start: turn for turn in history.turns}
     for pair in history.overlaps:
         older, newer = by_start[pair[0]], by_start[pair[1]]
+        if dialect.start == "prompt" and not newer.asks:
+            # Where only the prompt is announced, an execution is seen from its first request on.
+            continue
         for call in older.calls:
             if is_told_apart(history) and -1 < call.pre < newer.start < call.end:
                 proofs[pair] = f"a: {call.tool} from {call.pre + 1} to {call.end + 1}"
         for ask in older.asks[:1]:
-            if is_told_apart(history) and ask.has_id and -1 < ask.sent < newer.start < ask.answered:
+            if is_told_apart(history) and ask.has_id and "named" not in history.happened and -1 < ask.sent < newer.start < ask.answered:
                 proofs.setdefault(pair, f"c: request {ask.sent + 1}, answer {ask.answered + 1}")
         both = (older.ends.get("orchestrator:complete", -1), newer.ends.get("orchestrator:complete", -1))
         first = min(both)
@@ -114,8 +117,8 @@ def examine_notes(history: History, diagnostics: Any) -> list[Violation]:
     guessed = {id for seen in warnings for id in seen.ids}
     early = {call.id for call in list_shadowed(history) if any(call.placeholders) and call.end >= 0}
     doubtful = {call.id for call in list_shadowed(history) if len(set(call.placeholders)) > 1}
-    found += [Violation("AD507 for a placeholder that came later", id) for id in sorted(told - early - doubtful)]
-    if history.log.dialect.call_ids:
+    found += [Violation("AD507 for a placeholder that came later", id) for id in sorted(told - early - doubtful) if is_told_apart(history)]
+    if is_told_apart(history):
         found += [Violation("AD507 missing", id) for id in sorted(early - guessed - doubtful) if begins_within(history, id)]
     rows = history.rows
     replies = {

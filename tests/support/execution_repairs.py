@@ -76,10 +76,14 @@ def list_wanted(history: History, call: Call, stored: dict[str, str]) -> list[st
     # Where no other result shows how this client writes them, the whole object is right: it loses nothing.
     wanted = (
         [call.recorded, call.stored]
-        if any(id in history.calls and history.calls[id].whole for id in stored)
+        if any(history.calls[id].whole and history.calls[id].fate != "hook-fails" for id in stored)
         else [call.recorded, call.stored, call.whole]
     )
-    return wanted if history.log.dialect.call_ids else [*wanted, call.whole, PLACEHOLDER]
+    return (
+        wanted
+        if history.log.dialect.call_ids
+        else [*wanted, call.whole, write_result(json.loads(call.whole or '{"output": ""}'), True), PLACEHOLDER]
+    )
 
 
 def examine_recovery(history: History, room: Room, now: float) -> list[Violation]:
@@ -99,7 +103,8 @@ def examine_recovery(history: History, room: Room, now: float) -> list[Violation
             found.append(Violation("recover: a dropped turn is back", turn.prompt))
         # Behind a compaction nobody can tell a lost turn from a dropped one, unless older ones stand before it.
         survivors = [other for other in history.turns if -1 < other.start < turn.start and has_prompt(load_rows(before), other)]
-        is_doubtful = len(survivors) < 2 and any(b'"context:compaction"' in line for line in history.log.lines[turn.start :])
+        is_compacted = any(b'"context:compaction"' in line for line in history.log.lines[turn.start :])
+        is_doubtful = len(survivors) < 2 and is_compacted
         if (
             not is_lost(history, turn)
             or not is_told_apart(history)
@@ -112,7 +117,7 @@ def examine_recovery(history: History, room: Room, now: float) -> list[Violation
         if not has_prompt(rows, turn):
             found.append(Violation("recover: a lost prompt is not back", turn.prompt))
         for call in turn.calls:
-            if call.end >= 0 and call.id not in here:
+            if call.end >= 0 and call.id not in here and not is_compacted:
                 found.append(Violation("recover: a lost call is not back", f"{call.id} of {turn.prompt}"))
     found += examine_order(history, rows)
     room.fix(now, recover=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.support.amplifier_client import list_calls
 from tests.support.execution_log import Row, load_rows
-from tests.support.execution_parts import TRANSCRIPT, Call, History, Turn
+from tests.support.execution_parts import TRANSCRIPT, Ask, Call, History, Turn
 
 SOON, LATER = 5.0, 30 * 86_400.0
 """Seconds behind the last event: while an open execution counts as live, and long after."""
@@ -60,7 +60,18 @@ def is_told_apart(history: History) -> bool:
     asks = [(turn, ask) for turn in history.turns for ask in turn.asks]
     if any(one is not other and ask.line < later.line < ask.sent for one, ask in asks for other, later in asks):
         return False
+    if any(turn.cancel or any(call.fate == "denied" for call in turn.calls) for turn in history.turns):
+        return False
+    if any(hesitates(history, *one) for one in asks):
+        return False
     return all(is_callers_own(history, turn, call) for turn in history.turns for call in turn.calls if call.pre >= 0)
+
+
+def hesitates(history: History, turn: Turn, ask: Ask) -> bool:
+    """Whether another turn began between a request and what its own turn did before."""
+    lines = [line for call in turn.calls for line in (call.pre, call.end) if line < ask.line]
+    before = max([turn.start, *lines])
+    return any(before < other.start < ask.line for other in history.turns if other is not turn)
 
 
 def is_callers_own(history: History, turn: Turn, call: Call) -> bool:

@@ -28,8 +28,8 @@ Base = tuple[int, str, str, str]
 class Event(Record):
     """One event of interest. Empty strings, 0 and -1 stand for "not said".
 
-    `text`: a prompt, a reply, a steered text or an error, cut; of a repair of requests the ids of the calls. `text_key`: hash() of the whole text, 0 when redacted or not there; of a
-    call without an id that of its arguments.
+    `text`: a prompt, a reply, a steered text or an error, cut; of a repair of requests the ids of the calls. `text_key`: hash() of the
+    whole text, 0 when redacted or not there; of a call without an id that of its arguments.
     `number`: the iteration of a provider:request. `offset`, `length`: the record's byte span, for ends of tool runs; starts of executions
     have the offset alone.
     """

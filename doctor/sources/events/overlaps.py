@@ -63,7 +63,7 @@ def _prove(older: Trace, newer: Trace, starts: Sequence[int], story: Story) -> t
 
 
 def _has_rival(older: Trace, newer: Trace, line: int, story: Story) -> bool:
-    """Whether an end may be that of a third execution, which was open then and which nothing says to be dead: ends don't say whose they are."""
+    """Whether an end may be that of a third execution, open then and not known to be dead: ends don't say whose they are."""
     return any(
         trace is not older
         and trace is not newer

@@ -14,8 +14,7 @@ STATUSES = {"ok": "success", "completed": "success", "complete": "success", "fai
 
 
 class Sign(Record):
-    """A sign of life that can belong to one execution only. `kind`: tool, tool-error, answer, request. Without `is_sure` it is a guess whose
-    it is.
+    """A sign of life of one execution. `kind`: tool, tool-error, answer, request. It proves something if `is_sure` that it is its own.
 
     `since`: the line of what it answers (the tool:pre, the llm:request); `number`: the iteration; `name`: the tool.
     """
