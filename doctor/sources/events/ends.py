@@ -76,7 +76,7 @@ class Ends:
             asked = [trace for trace in alive if event.status == "cancelled" and trace.start.line < self.cancel_line]
             trace, doubtful = find_closing(asked or alive, event.name, event.status)
             for one in doubtful:
-                one.rivals.update(doubtful)
+                one.rivals |= frozenset(doubtful)
             return trace
         # Another event came between the two halves.
         last = self.traces[-1] if self.traces else None

@@ -89,8 +89,9 @@ class _Follower(Ends):
         self.traces.append(trace)
         self.open.append(trace)
         del self.open[:-MOST_OPEN]
-        alive = self._list_alive()
-        self.waiting = [asked for asked in self.waiting if asked.trace in alive]
+        if self.waiting:
+            alive = self._list_alive()
+            self.waiting = [asked for asked in self.waiting if asked.trace in alive]
         self.just_closed = None
 
     def _open_submitted(self) -> None:
@@ -106,7 +107,7 @@ class _Follower(Ends):
     def ask(self, event: Event) -> None:
         if event.number <= 1:
             self._open_submitted()
-        trace, is_sure = find_asker(self._list_alive(), event.number)
+        trace, is_sure = (self.open[0], True) if len(self.open) == 1 else find_asker(self._list_alive(), event.number)
         if trace is None:
             return
         newest = self.open[-1]
@@ -133,7 +134,7 @@ class _Follower(Ends):
             asked = self.waiting.pop()
             asked.is_sure = asked.is_sure and len(doubtful) == 1
             for trace in doubtful if len(doubtful) > 1 else ():
-                trace.rivals |= doubtful
+                trace.rivals |= frozenset(doubtful)
         elif self.failing is not None and self.failing.trace in self.open:
             # The provider layer tries again what failed, under a new id.
             asked, self.failing = self.failing, None
@@ -194,7 +195,7 @@ class _Follower(Ends):
         if trace is None:
             return
         for one in doubtful:
-            one.rivals.update(doubtful)
+            one.rivals |= frozenset(doubtful)
         trace.failed = True
         self.callers[event.line] = trace
         if trace.asked:
@@ -215,7 +216,9 @@ class _Follower(Ends):
             self._open_submitted()
         trace = self.groups.get(event.group) if event.group else None
         if trace is None or trace not in self.open:
-            trace, is_sure = find_caller(self._list_alive())
+            alive = self._list_alive()
+            can_call = any(trace.phase == "answered" or trace.is_blind for trace in alive)
+            trace, is_sure = find_caller(alive if can_call else self.open)
             if trace is None:
                 return
             if not is_sure:

@@ -59,6 +59,9 @@ class Asked:
         self.end: Event | None = None
 
 
+NOBODY: frozenset[Trace] = frozenset()
+
+
 class Trace:
     """`phase`: start, asked, answered or tools. `closes`: line of each kind of event that ended it. `open_calls`: by line of tool:pre."""
 
@@ -98,7 +101,7 @@ class Trace:
         self.is_submitted = False
         self.answered_line = -1
         """The last answer that seems to be its own."""
-        self.rivals: set[Trace] = set()
+        self.rivals: frozenset[Trace] = NOBODY
         """Those to whom an end was given that may have been its own, or the other way round."""
         self.is_blind = False
         """Its last request was not seen to leave, or an answer without an id may be to it: whether it was answered is not certain."""
