@@ -143,7 +143,7 @@ def test_the_other_results_show_how_this_client_writes(tmp_path: Path, is_bare: 
         rows.append(json.dumps({"role": "tool", "name": "bash", "tool_call_id": f"c{number}", "content": content}))
     if is_bare:
         # Clients that store the output alone are older than stamps of nanoseconds.
-        log.lines = [re.sub(rb'(\.\d{3})\d{6}\+', rb"\1+", line) for line in log.lines]
+        log.lines = [re.sub(rb"(\.\d{3})\d{6}\+", rb"\1+", line) for line in log.lines]
     read = log.read(tmp_path)
     transcript = read_transcript(MemorySource("\n".join(rows[:2]).encode()), "transcript.jsonl")
     recorded = read_result(read, read.runs["c2"], transcript)
