@@ -221,7 +221,9 @@ def examine_life(history: History, room: Room) -> list[Violation]:
     soon = history.last_time + SOON
     before = room.read()
     (file,) = room.check(soon).files
-    alive = [turn for turn in history.turns if turn.is_alive and turn.start >= 0 and not turn.ends and not turn.status]
+    alive = [turn for turn in history.turns if turn.is_alive and turn.start >= 0 and not turn.ends and not turn.status and turn.asks]
+    if alive and not is_told_apart(history):
+        alive = []
     if alive and alive[-1] is not max(history.turns, key=lambda turn: turn.start):
         # An older one that was silent since a process came or went can't be told from a dead one.
         leavings = [line for line, text in enumerate(history.log.lines) if b'"session:resume"' in text or b'"session:end"' in text]

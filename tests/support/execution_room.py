@@ -75,12 +75,14 @@ def hesitates(history: History, turn: Turn, ask: Ask) -> bool:
 
 
 def is_callers_own(history: History, turn: Turn, call: Call) -> bool:
-    """Whether no other turn was answered and had still to call or to end when the first call of this group began."""
+    """Whether no other turn was answered and had still to call or to end, or had still to send, when the first call of this group began."""
     first = min(one.pre for one in turn.calls if one.group == call.group and one.pre >= 0) if call.pre >= 0 else -1
     for other in history.turns:
         if other is turn or not -1 < other.start < first or -1 < other.end < first:
             continue
         asks = [ask for ask in other.asks if ask.line < first]
+        if asks and not -1 < asks[-1].sent < first:
+            return False
         if asks and -1 < asks[-1].answered < first and not any(asks[-1].answered < one.pre < first for one in other.calls):
             return False
     return True

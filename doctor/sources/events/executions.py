@@ -105,7 +105,7 @@ class _Follower(Ends):
     # Requests
 
     def ask(self, event: Event) -> None:
-        if event.number <= 1:
+        if event.number <= 1 and self.submitted is not None and not any(trace.iteration == 0 for trace in self._list_alive()):
             self._open_submitted()
         trace, is_sure = (self.open[0], True) if len(self.open) == 1 else find_asker(self._list_alive(), event.number)
         if trace is None:

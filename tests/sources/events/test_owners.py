@@ -145,3 +145,17 @@ def test_ends_of_the_oldest_logs_belong_to_whoever_was_answered(tmp_path: Path) 
     log.add("llm:response", {}, status="ok")
     end = log.add("session:end")
     assert list_ends(log.read(tmp_path)) == {"slow": end, "quick": -1}
+
+
+def test_a_first_request_is_of_the_one_that_has_begun_not_of_a_prompt_that_was_only_submitted(tmp_path: Path) -> None:
+    log = LogWriter()
+    start = log.start("slow")
+    log.add("prompt:submit", {"prompt": "quick"})
+    log.ask(1)
+    log.send("1-slow")
+    log.answer("1-slow")
+    log.call("a", group="a")
+    second = log.add("execution:start", {"prompt": "quick"})
+    read = log.read(tmp_path)
+    assert [(execution.prompt, execution.start_line) for execution in read.executions] == [("slow", start), ("quick", second)]
+    assert read.runs["a"].execution == start
