@@ -5,7 +5,8 @@ A call without its result makes a provider refuse the request: that turn failed,
 request in memory. The transcript can look sound afterwards, so this explains a refusal that nothing on disk explains.
 
 ## How it happens
-A second execution started on the session while a tool of the first one ran (AD501). Both write into one context.
+A second execution started on the session while a tool of the first one ran (AD501). Both write into one context. A request that was
+refused for something else, such as an overload, is none.
 
 ## How it is fixed
 There is nothing to fix in a request that has left. It is a note once the transcript is sound.

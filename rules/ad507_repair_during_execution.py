@@ -6,7 +6,8 @@ they are stored as second results, or dropped.
 
 ## How it happens
 The client's repair runs before each turn and takes every call without a result for dead. A second execution (AD501) then repairs the
-first one's running calls.
+first one's running calls. A request that left with the call open shows that there was no placeholder yet; where a later repair may have
+written it as well, it is `possible`.
 
 ## How it is fixed
 The placeholders give way to the real results (AD305). The closing reply that the repair made up stays by default, since later replies
