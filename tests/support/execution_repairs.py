@@ -97,8 +97,8 @@ def examine_recovery(history: History, room: Room, now: float) -> list[Violation
     here = {call["id"] for row in rows for call in list_calls(row)}
     first = min((turn.start for turn in history.turns if turn.start >= 0 and has_prompt(load_rows(before), turn)), default=-1)
     for turn in history.turns:
-        # Where two processes had contexts of their own, what one of them compacted away the other one still had.
-        is_shared = bool(history.overlaps) and "compacted" in history.happened
+        # Where two processes had contexts of their own, what one of them gave up the other one still had.
+        is_shared = bool(history.overlaps) and not {"compacted", "cleared"}.isdisjoint(history.happened)
         if turn.is_dropped and not is_shared and not has_prompt(load_rows(before), turn) and has_prompt(rows, turn):
             found.append(Violation("recover: a dropped turn is back", turn.prompt))
         # Behind a compaction nobody can tell a lost turn from a dropped one, unless older ones stand before it.

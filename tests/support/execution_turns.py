@@ -83,12 +83,17 @@ class Turns(Tools):
             if any(call["id"] not in ids for call in list_calls(row)):
                 break
         prompts = {turn.prompt for turn in self.turns}
-        cuts = [cut for cut in cuts if process.context[cut]["content"] in prompts]
+        cuts = [cut for cut in cuts if process.context[cut]["content"] in prompts and not self.is_between_pair(process, cut)]
         if cuts and not process.fails_saving and self.odds(0.5):
             cut = self.random.choice(cuts)
             self.drop(process.context[:cut])
             del process.context[:cut]
             self.note("compacted")
+
+    def is_between_pair(self, process: Process, cut: int) -> bool:
+        """Whether a call stands before a row and its result behind it."""
+        before = {call["id"] for row in process.context[:cut] for call in list_calls(row)}
+        return any(row.get("tool_call_id") in before for row in process.context[cut:])
 
     def request(self, turn: Turn, iteration: int) -> Steps:
         process, log = turn.process, self.log

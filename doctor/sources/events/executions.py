@@ -133,6 +133,8 @@ class _Follower(Ends):
             doubtful = {asked.trace for asked in self.waiting}
             asked = self.waiting.pop()
             asked.is_sure = asked.is_sure and len(doubtful) == 1
+            for left in self.waiting:
+                left.is_sure = False
             for trace in doubtful if len(doubtful) > 1 else ():
                 trace.rivals |= frozenset(doubtful)
         elif self.failing is not None and self.failing.trace in self.open:

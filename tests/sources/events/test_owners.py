@@ -159,3 +159,17 @@ def test_a_first_request_is_of_the_one_that_has_begun_not_of_a_prompt_that_was_o
     read = log.read(tmp_path)
     assert [(execution.prompt, execution.start_line) for execution in read.executions] == [("slow", start), ("quick", second)]
     assert read.runs["a"].execution == start
+
+
+def test_a_request_that_never_left_is_not_proved_by_a_background_helper(tmp_path: Path) -> None:
+    """The first died between its two steps; long after, the request that names the session is the only one without a first step."""
+    log = LogWriter()
+    log.start("dead")
+    log.ask(1)
+    write_turn(log, "second")
+    log.send("naming")
+    log.start("third")
+    log.ask(1)
+    log.send("own")
+    log.answer("naming")
+    assert list_confirmed(log.read(tmp_path)) == []
