@@ -91,15 +91,15 @@ def describe_placeholders(session: Session, log: EventLog, call_index: int, star
 def find_writer(session: Session, log: EventLog, run: ToolRun) -> int:
     """Start of the execution before which a repair may have found a run of another one unfinished; -1 for none.
 
-    Where the provider layer had to put a stand-in into its first request, or the provider refused it for lack of this result, there was
-    no placeholder yet.
+    Where the provider layer had to put a stand-in into its first request, or the provider refused it for lack of results, there was no
+    placeholder yet.
     """
     if run.end_line < 0 or run.pre_line < 0:
         return -1
     for execution in log.executions:
         if run.pre_line < execution.start_line < run.end_line:
             first = next((request for request in log.requests if request.execution == execution.start_line), None)
-            if first is None or not (had_open_call(first, run.call_id) or lacked_result(session, first, run.call_id)):
+            if first is None or not (had_open_call(first, run.call_id) or lacked_results(session, first)):
                 return execution.start_line
     return -1
 
@@ -109,10 +109,10 @@ def had_open_call(request: Request, call_id: str) -> bool:
     return call_id in request.repaired if request.repaired else request.repaired_line >= 0
 
 
-def lacked_result(session: Session, request: Request, call_id: str) -> bool:
-    """Whether the provider refused a request since it had no result for a call."""
+def lacked_results(session: Session, request: Request) -> bool:
+    """Whether the provider refused a request since calls had no result: a repair before it would have cured them all."""
     meaning = session.explain_error(request.error) if request.error and session.explain_error is not None else None
-    return meaning is not None and "AD301" in meaning.codes and call_id in meaning.ids
+    return meaning is not None and "AD301" in meaning.codes
 
 
 def is_proved(session: Session, log: EventLog, call_index: int, start: int, found: list[tuple[int, ToolRun]]) -> bool:

@@ -55,10 +55,12 @@ def is_told_apart(history: History) -> bool:
     if not history.overlaps:
         return True
     dialect = history.log.dialect
-    if not (dialect.request_ids and dialect.call_ids):
+    if not (dialect.request_ids and dialect.call_ids) or dialect.start == "prompt":
         return False
     asks = [(turn, ask) for turn in history.turns for ask in turn.asks]
-    if any(one is not other and ask.line < later.line < ask.sent for one, ask in asks for other, later in asks):
+    if any(ask.sent < 0 for _, ask in asks) or any(
+        one is not other and ask.line < later.line < ask.sent for one, ask in asks for other, later in asks
+    ):
         return False
     if any(turn.cancel or any(call.fate == "denied" for call in turn.calls) for turn in history.turns):
         return False

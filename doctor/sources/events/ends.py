@@ -60,7 +60,8 @@ class Ends:
 
     def _find_second_half(self, event: Event) -> Trace | None:
         """The execution whose end was written already, for loops that write both execution:end and orchestrator:complete."""
-        if event.name == "orchestrator:complete":
+        # What is cancelled has no first half: an execution that wrote one came to its own end.
+        if event.name == "orchestrator:complete" and not (event.status == "cancelled" and self.open):
             halves = [trace for trace in self.half_closed if trace.failed == (event.status == "error")]
             if halves:
                 return halves[-1]
@@ -72,7 +73,7 @@ class Ends:
 
     def _find_closing(self, event: Event) -> Trace | None:
         if self.open:
-            alive = self._list_alive()
+            alive = self._list_refused() if event.status == "error" else self._list_alive()
             asked = [trace for trace in alive if event.status == "cancelled" and trace.start.line < self.cancel_line]
             trace, doubtful = find_closing(asked or alive, event.name, event.status)
             for one in doubtful:
@@ -117,6 +118,11 @@ class Ends:
             return self.open
         start = self.open[-1].start.line
         return [trace for trace in self.open if trace.last.line >= start or not has_line_between(self.deaths, trace.last.line, start)]
+
+    def _list_refused(self) -> Sequence[Trace]:
+        """Those that may be refused or end refused: one whose request failed is not dead, however long the rest of it takes."""
+        alive = self._list_alive()
+        return alive if any(trace.failed for trace in alive) else self.open
 
     def _leave(self, trace: Trace, event: Event) -> None:
         if trace in self.open:

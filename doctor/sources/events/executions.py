@@ -193,7 +193,7 @@ class _Follower(Ends):
     def fail(self, event: Event) -> None:
         self.note_death(event)
         self.failing = None
-        trace, doubtful = find_failed(self._list_alive(), self.just_answered)
+        trace, doubtful = find_failed(self._list_refused(), self.just_answered)
         if trace is None:
             return
         for one in doubtful:

@@ -173,3 +173,15 @@ def test_a_request_that_never_left_is_not_proved_by_a_background_helper(tmp_path
     log.send("own")
     log.answer("naming")
     assert list_confirmed(log.read(tmp_path)) == []
+
+
+def test_a_cancel_is_no_second_half_of_an_end_long_ago(tmp_path: Path) -> None:
+    """The first died between its two ends."""
+    log = LogWriter()
+    begin(log, "dead")
+    log.answer("1-dead")
+    first = log.add("execution:end")
+    begin(log, "second")
+    log.add("cancel:requested")
+    end = log.end("cancelled")
+    assert list_ends(log.read(tmp_path)) == {"dead": first, "second": end}
