@@ -151,6 +151,8 @@ class Request(Record):
     """The store's id of the message that it was made for, where it has one."""
     was_stale: bool = False
     """The open calls had their results by then: the request was made of an older state of the session."""
+    repaired: tuple[str, ...] = ()
+    """Ids of the calls that got a stand-in on the wire, where the log names them."""
 
 
 class Moment(Record):
@@ -182,6 +184,7 @@ class EventLog:
         "abandoned",
         "compacted_line",
         "executions",
+        "is_bare",
         "last_time",
         "line_count",
         "model",
@@ -195,6 +198,7 @@ class EventLog:
         "runs",
         "source",
         "steered",
+        "still_open",
         "turns",
         "turns_of_thread",
         "unnamed",
@@ -229,8 +233,17 @@ class EventLog:
         self.provider = ""
         """Whom the last request of the agent loop went to, as the client calls it; "" when the log does not say."""
         self.model = ""
+        self.is_bare: bool | None = None
+        """Whether this client stores results as their output alone; None as long as nobody asked."""
+        self.still_open: tuple[Execution, ...] = ()
+        """Executions without an end of which nothing says that their process left the session."""
         self.compacted_line = -1
         """The last context compaction. What is older may have left the transcript on purpose, with clients that compact it in place."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an execution may still be at work: the newest one or, while others came and went, an older one."""
+        return bool(self.still_open) or self.open_execution is not None
 
     @property
     def open_execution(self) -> Execution | None:

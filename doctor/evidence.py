@@ -41,7 +41,7 @@ def find_lost_turns(session: Session) -> list[LostTurn]:
     """Turns that produced something and that the transcript lacks whole.
 
     Nothing is reported where the loss is on purpose: after a rewind, or when no earlier turn of the log is left (the user cleared the
-    context, or the client compacted it in place).
+    context, or the client compacted it in place). The backup says nothing about that: it holds what was there before.
     """
     log = session.events
     if log is None or session.rewound:
@@ -49,12 +49,13 @@ def find_lost_turns(session: Session) -> list[LostTurn]:
     lacking = find_lacking(session)
     if not lacking:
         return []
-    overlapping = {part.start_line for found in log.overlaps if found.confidence == "confirmed" for part in (found.older, found.newer)}
+    pairs = [(one.older.start_line, one.newer.start_line) for one in log.overlaps if one.confidence == "confirmed"]
+    overlapping = {start for pair in pairs for start in pair if not lacking.issuperset(pair)}
     lost: list[LostTurn] = []
-    has_survivor = False
+    survivors = 0
     for execution in log.executions:
         if execution.start_line not in lacking:
-            has_survivor = has_survivor or execution.text_key != 0
+            survivors += execution.text_key != 0
             continue
         runs = tuple(run for run in log.runs.values() if run.execution == execution.start_line and run.end_line >= 0)
         if session.liveness.is_live and execution is log.executions[-1]:
@@ -62,8 +63,10 @@ def find_lost_turns(session: Session) -> list[LostTurn]:
         backup_lines = _find_in_backup(session, execution)
         if not (backup_lines or runs or execution.status == "success"):
             continue
-        if backup_lines or has_survivor or execution.start_line in overlapping:
-            lost.append(LostTurn(execution, runs, backup_lines, backup_lines is not None or log.compacted_line < execution.start_line))
+        # A backup of turns that the transcript begins behind proves no loss: it is what the client copies when a context was cleared.
+        if survivors or execution.start_line in overlapping:
+            # Compaction takes the oldest turns first, apart from a first one that some clients keep.
+            lost.append(LostTurn(execution, runs, backup_lines, survivors > 1 or log.compacted_line < execution.start_line))
     return lost
 
 
@@ -117,6 +120,16 @@ def locate_prompts(session: Session, lacking: set[int]) -> dict[int, int]:
     return found
 
 
+def begins_turn(message: Message, log: EventLog | None) -> bool:
+    """Whether a row is the prompt of a turn. Texts that were steered in while a tool ran begin none; what a harness sends in the form of a
+    reminder does, as the log knows."""
+    if log is None or message.role != "user":
+        return message.kind == "prompt"
+    if message.kind == "prompt":
+        return message.text_key not in log.steered
+    return message.text_key != 0 and any(execution.text_key == message.text_key for execution in log.executions)
+
+
 def find_standing_placeholders(session: Session) -> list[int]:
     """Message indexes of placeholders whose call did finish, as the event log knows."""
     log = session.events
@@ -134,7 +147,11 @@ def find_standing_placeholders(session: Session) -> list[int]:
 
 def bears_trace(session: Session) -> bool:
     """Whether the transcript still suffers from what happened: unsound calls, lost turns, placeholders for work that was done."""
-    return not session.pairing.is_sound or bool(find_standing_placeholders(session)) or bool(find_lost_turns(session))
+    return (
+        not session.pairing.is_sound
+        or bool(find_standing_placeholders(session))
+        or any(lost.is_certain for lost in find_lost_turns(session))
+    )
 
 
 def is_unanswered(session: Session, pair: CallPair) -> bool:
@@ -280,6 +297,6 @@ def _find_in_backup(session: Session, execution: Execution) -> tuple[int, int] |
     if start is None:
         return None
     stop = start + 1
-    while stop < len(messages) and (messages[stop].kind != "prompt" or messages[stop].text_key in log.steered):
+    while stop < len(messages) and not begins_turn(messages[stop], log):
         stop += 1
     return messages[start].line, messages[stop - 1].line

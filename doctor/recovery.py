@@ -27,7 +27,7 @@ MOST_REPLIES_READ = 200
 def plan_turn(session: Session, lost: LostTurn, code: str) -> Recovery:
     """Puts a turn back whose prompt the transcript lacks. Where its calls or its reply are there, only the prompt is missing."""
     log, execution = session.events, lost.execution
-    if log is None or log.compacted_line > execution.start_line:
+    if log is None or not lost.is_certain:
         return Recovery(reason="a compaction came later and may have taken the turn out on purpose")
     recorded = session.recorded_turn(execution) or RecordedTurn("", (), ("the event log can't be read again",))
     index, has_rest = _find_place(session, execution, recorded)
@@ -194,10 +194,9 @@ def _find_closing(recorded: RecordedTurn) -> RecordedStep | None:
 
 def _find_turn_end(session: Session, prompt: int) -> int:
     """Index of the next prompt; texts that were steered in while a tool ran begin no turn."""
-    steered = session.events.steered if session.events is not None else frozenset()
     messages = session.transcript.messages
     indexes = range(prompt + 1, len(messages))
-    return next((index for index in indexes if messages[index].kind == "prompt" and messages[index].text_key not in steered), len(messages))
+    return next((index for index in indexes if evidence.begins_turn(messages[index], session.events)), len(messages))
 
 
 def _step_back(messages: Sequence[Message], index: int) -> int:

@@ -72,7 +72,7 @@ class Session:
         self.load_backup: Callable[[], Backup | None] | None = beside.get("load_backup")
         self.find_sibling: Callable[[str], Sibling] | None = beside.get("find_sibling")
         """Looks another session up by its id. None where the transcript lies on no disk."""
-        self.read_recorded: Callable[[EventLog, ToolRun], RecordedResult] | None = beside.get("read_recorded")
+        self.read_recorded: Callable[[EventLog, ToolRun, Transcript], RecordedResult] | None = beside.get("read_recorded")
         self.targets: tuple[str, ...] = ()
         """The wires (see doctor.refusals) that the next request may go to."""
         self.aim = ""
@@ -127,7 +127,7 @@ class Session:
             return RecordedResult("", "", "several calls of the transcript have this id")
         if name and run.name and run.name != name:
             return RecordedResult("", "", f"there the id belongs to a call of {run.name}")
-        return self.read_recorded(self.events, run)
+        return self.read_recorded(self.events, run, self.transcript)
 
     @property
     def wires(self) -> Mapping[str, WireVerdict]:

@@ -44,11 +44,24 @@ def find_trailing_assistant(session: Session) -> Iterator[Finding]:
     if session.is_record:
         yield from find_in_record(session)
         return
+    last = find_last(session)
     messages = session.transcript.messages
-    if not messages or messages[-1].role != "assistant" or messages[-1].calls:
+    if last < 0 or messages[last].role != "assistant" or messages[last].calls:
         return
-    yield from find_as_request(session, None)
-    yield from find_at_rest(session)
+    if last == len(messages) - 1:
+        yield from find_as_request(session, None)
+    yield from find_at_rest(session, last)
+
+
+def find_last(session: Session) -> int:
+    """Index of the last message that stands where it belongs: results of older calls behind it don't hide it, since they move."""
+    messages = session.transcript.messages
+    last = len(messages) - 1
+    if last >= 0 and messages[last].role == "tool":
+        placed = {site.index for pair in session.pairing.pairs for site in pair.placed}
+        while last >= 0 and messages[last].role == "tool" and last not in placed:
+            last -= 1
+    return last
 
 
 def find_as_request(session: Session, fix: Fix | None) -> Iterator[Finding]:
@@ -58,9 +71,9 @@ def find_as_request(session: Session, fix: Fix | None) -> Iterator[Finding]:
         yield Finding(refused.line, text, fix, confidence=confidence, wires=refused.answers)
 
 
-def find_at_rest(session: Session) -> Iterator[Finding]:
+def find_at_rest(session: Session, index: int) -> Iterator[Finding]:
     messages = session.transcript.messages
-    last = messages[-1].line
+    last = messages[index].line
     turn = session.turns[-1] if session.turns else None
     if turn is None or len(turn.prompts) < 2 or len(turn.replies) != 1:
         return

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rulekit import Confidence, Finding, Related, Session, Severity, evidence, examples, report_problems, rule
+from doctor.rulekit import Confidence, Finding, Related, Session, Severity, Turn, evidence, examples, report_problems, rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,16 +45,18 @@ def find_unanswered_message(session: Session) -> Iterator[Finding]:
     if log is None:
         yield from find_folded(session)
     ended = {execution.text_key: execution for execution in log.executions} if log is not None else {}
-    last = session.turns[-1:]
-    for turn in session.turns if ended else last:
-        is_last = turn is last[0]
+    turns = join_steered(session, log.steered) if log is not None and ended else session.turns[-1:]
+    last = turns[-1:]
+    for turn in turns:
+        is_last = turn.prompts == last[0].prompts
         if session.liveness.is_live and is_last:
             continue
         for index in turn.prompts:
             line = messages[index].line
             execution = ended.get(messages[index].text_key)
             if execution is not None and execution.status not in ("success", "incomplete"):
-                answered_instead = bool(turn.replies) and index > turn.prompts[0]
+                earlier = [ended.get(messages[other].text_key) for other in turn.prompts if other < index]
+                answered_instead = bool(turn.replies) and any(one is not None and one.status == "success" for one in earlier)
                 if turn.replies and not answered_instead:
                     continue
                 how = {"": "never ended", "cancelled": "was cancelled"}.get(execution.status, f"ended in {execution.status}")
@@ -63,6 +65,18 @@ def find_unanswered_message(session: Session) -> Iterator[Finding]:
                 yield Finding(line, text, None, related, at_most=None if answered_instead else Severity.INFO)
             elif execution is None and is_last and not turn.replies and not turn.calls and index == turn.prompts[-1]:
                 yield Finding(line, "the last user message has no reply", confidence=Confidence.POSSIBLE, at_most=Severity.INFO)
+
+
+def join_steered(session: Session, steered: frozenset[int]) -> list[Turn]:
+    """The turns, with those that begin with a text steered into the one before counted as part of it."""
+    joined: list[Turn] = []
+    for turn in session.turns:
+        texts = [session.transcript.messages[index].text_key for index in turn.prompts]
+        if joined and texts and steered.issuperset(texts):
+            before = joined.pop()
+            turn = before._replace(replies=before.replies + turn.replies, calls=before.calls + turn.calls)
+        joined.append(turn)
+    return joined
 
 
 def find_in_record(session: Session) -> Iterator[Finding]:

@@ -5,7 +5,8 @@ A call without its result makes a provider refuse the request: that turn failed,
 request in memory. The transcript can look sound afterwards, so this explains a refusal that nothing on disk explains.
 
 ## How it happens
-A second execution started on the session while a tool of the first one ran (AD501). Both write into one context.
+A second execution started on the session while a tool of the first one ran (AD501). Both write into one context. A request that was
+refused for something else, such as an overload, is none.
 
 ## How it is fixed
 There is nothing to fix in a request that has left. It is a note once the transcript is sound.
@@ -25,7 +26,11 @@ BEFORE = (
     + examples.event(2, "execution:start", prompt="quick")
     + examples.event(3, "provider:request", iteration=1)
 )
-ERROR = examples.event(4, "provider:error", error={"type": "E", "msg": "no result"})
+ANSWER = (
+    "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: a. "
+    "Each `tool_use` block must have a corresponding `tool_result` block in the next message."
+)
+ERROR = examples.event(4, "provider:error", error={"type": "E", "msg": ANSWER})
 AFTER = examples.event(5, "tool:post", tool_name="bash", tool_call_id="a", result="ok")
 BAD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": BEFORE + ERROR + AFTER}
 GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": BEFORE + AFTER}
@@ -38,11 +43,25 @@ def find_requests(session: Session) -> Iterator[Finding]:
         return
     proven: dict[int, list[Request]] = {}
     for request in log.requests:
-        if request.open_calls and (request.error or request.error_line >= 0 or request.repaired_line >= 0):
+        if request.open_calls and (is_repaired_for_it(request) or is_refused_for_it(session, request)):
             proven.setdefault(request.execution, []).append(request)
     at_most = Severity.INFO if proven and not evidence.bears_trace(session) else None
     for start_line, requests in proven.items():
         yield describe(log, start_line, requests, at_most)
+
+
+def is_repaired_for_it(request: Request) -> bool:
+    return request.repaired_line >= 0 and (not request.repaired or bool(set(request.repaired) & set(request.open_calls)))
+
+
+def is_refused_for_it(session: Session, request: Request) -> bool:
+    """Whether a request was refused, and nothing says that it was for something else: an overload, or a call that was not open."""
+    if not request.error:
+        return request.error_line >= 0
+    if session.explain_error is None or session.events is None or session.events.source is None:
+        return True
+    meaning = session.explain_error(request.error)
+    return meaning is not None and bool(meaning.codes) and (not meaning.ids or bool(set(meaning.ids) & set(request.open_calls)))
 
 
 def describe(log: EventLog, start_line: int, requests: list[Request], at_most: Severity | None) -> Finding:

@@ -6,7 +6,8 @@ they are stored as second results, or dropped.
 
 ## How it happens
 The client's repair runs before each turn and takes every call without a result for dead. A second execution (AD501) then repairs the
-first one's running calls.
+first one's running calls. A request that left with the call open shows that there was no placeholder yet; where a later repair may have
+written it as well, it is `possible`.
 
 ## How it is fixed
 The placeholders give way to the real results (AD305). The closing reply that the repair made up stays by default, since later replies
@@ -18,11 +19,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from doctor.rulekit import (
+    Confidence,
     EventLog,
     Finding,
     Fix,
     Message,
     Related,
+    Request,
     Safety,
     Session,
     Severity,
@@ -57,37 +60,71 @@ def find_early_placeholders(session: Session) -> Iterator[Finding]:
     log = session.events
     if log is None or len(log.executions) < 2:
         return
-    early: dict[int, list[tuple[int, ToolRun]]] = {}
+    early: dict[tuple[int, int], list[tuple[int, ToolRun]]] = {}
     for index in session.transcript.unusual:
         message = session.transcript.messages[index]
         for result in message.results:
             run = log.runs.get(result.call_id) if result.maker == "repair" else None
-            if run is not None and find_newer_start(log, run) >= 0:
-                early.setdefault(find_call(session, index, result.call_id), []).append((message.line, run))
-    for call_index, found in early.items():
-        yield describe_placeholders(session, log, call_index, found)
+            start = find_writer(session, log, run) if run is not None else -1
+            if run is not None and start >= 0:
+                early.setdefault((find_call(session, index, result.call_id), start), []).append((message.line, run))
+    for (call_index, start), found in early.items():
+        yield describe_placeholders(session, log, call_index, start, found)
 
 
-def describe_placeholders(session: Session, log: EventLog, call_index: int, found: list[tuple[int, ToolRun]]) -> Finding:
-    line, run = found[0]
-    start = find_newer_start(log, run)
+def describe_placeholders(session: Session, log: EventLog, call_index: int, start: int, found: list[tuple[int, ToolRun]]) -> Finding:
+    line = found[0][0]
+    is_certain = is_proved(session, log, call_index, start, found)
     names = ", ".join(f"{run.name or 'a call'} ({short_id(run.call_id)})" for _, run in found)
     prompt = next(execution.prompt for execution in log.executions if execution.start_line == start)
     verb = "was" if len(found) == 1 else "were"
-    message = f"a repair before {evidence.quote(prompt)} wrote placeholders for {names}, which {verb} still running then"
+    wrote = "wrote" if is_certain else "may have written"
+    message = f"a repair before {evidence.quote(prompt)} {wrote} placeholders for {names}, which {verb}"
     related = [Related(session.transcript.messages[call_index].line, "the calls")] if call_index >= 0 else []
     related += [Related(row, "placeholder") for row, _ in found]
     related += [Related(start, "the second execution starts", "events")]
     related += [Related(run.end_line, f"{run.name or 'the call'} finishes", "events") for _, run in found]
-    return Finding(line, message, related=tuple(related), ids=tuple(run.call_id for _, run in found))
+    confidence = Confidence.CONFIRMED if is_certain else Confidence.POSSIBLE
+    ids = tuple(run.call_id for _, run in found)
+    return Finding(line, f"{message} still running then", related=tuple(related), ids=ids, confidence=confidence)
 
 
-def find_newer_start(log: EventLog, run: ToolRun) -> int:
-    """Start of the execution that began while a run of another one went on, and before it ended; -1 for none."""
+def find_writer(session: Session, log: EventLog, run: ToolRun) -> int:
+    """Start of the execution before which a repair may have found a run of another one unfinished; -1 for none.
+
+    Where the provider layer had to put a stand-in into its first request, or the provider refused it for lack of results, there was no
+    placeholder yet.
+    """
     if run.end_line < 0 or run.pre_line < 0:
         return -1
-    starts = (execution.start_line for execution in log.executions)
-    return next((start for start in starts if run.pre_line < start < run.end_line), -1)
+    for execution in log.executions:
+        if run.pre_line < execution.start_line < run.end_line:
+            first = next((request for request in log.requests if request.execution == execution.start_line), None)
+            if first is None or not (had_open_call(first, run.call_id) or lacked_results(session, first)):
+                return execution.start_line
+    return -1
+
+
+def had_open_call(request: Request, call_id: str) -> bool:
+    """Whether the provider layer put a stand-in for a call into a request."""
+    return call_id in request.repaired if request.repaired else request.repaired_line >= 0
+
+
+def lacked_results(session: Session, request: Request) -> bool:
+    """Whether the provider refused a request since calls had no result: a repair before it would have cured them all."""
+    meaning = session.explain_error(request.error) if request.error and session.explain_error is not None else None
+    return meaning is not None and "AD301" in meaning.codes
+
+
+def is_proved(session: Session, log: EventLog, call_index: int, start: int, found: list[tuple[int, ToolRun]]) -> bool:
+    """Whether this repair wrote them, not a later one: the real result came behind them, or the prompt stands behind the call."""
+    messages = session.transcript.messages
+    ids = {run.call_id for _, run in found}
+    if find_real_results(messages, tuple(ids)):
+        return True
+    execution = next(one for one in log.executions if one.start_line == start)
+    prompt = evidence.find_prompt(session, execution)
+    return prompt is not None and prompt > call_index >= 0
 
 
 def find_call(session: Session, index: int, call_id: str) -> int:

@@ -148,3 +148,17 @@ def test_words_for_people(tmp_path: Path) -> None:
     assert evidence.clock_time("2026-08-01T10:20:30.123456789+00:00") == "10:20:30.123"
     assert evidence.clock_time("2026-08-01T10:20:30Z") == "10:20:30"
     assert evidence.draw_execution(execution).end_line == -1
+
+
+def test_a_backup_of_what_was_cleared_is_no_lost_turn(tmp_path: Path) -> None:
+    """The client copies the old rows to its backup when it saves the first turn behind a cleared context."""
+    before = [user("one"), reply("1"), user("two"), reply("2")]
+    session = open_session(tmp_path, [user("three"), reply("3")], write_log("one", "two", "three"), backup=write_rows(before))
+    assert find_lost(session) == []
+
+
+def test_a_turn_behind_two_that_are_there_was_not_compacted(tmp_path: Path) -> None:
+    log = write_log("one", "two", "three", "four")
+    log.add("context:compaction")
+    rows = [user("one"), reply("1"), user("two"), reply("2"), user("four"), reply("4")]
+    assert find_lost(open_session(tmp_path, rows, log)) == [("three", True)]

@@ -182,3 +182,60 @@ def test_a_deeply_nested_request_is_judged_or_refused_in_one_line(levels: int, t
     assert report.errors == ()
     found = [(found.code, found.confidence) for found in report.files[0].diagnostics]
     assert (("AD103", "possible") in found) is (levels > 700)
+
+
+def event(second: int, name: str, **data: object) -> str:
+    return examples.event(second, name, **data)  # type: ignore[arg-type]
+
+
+OVERLAP = (
+    event(0, "execution:start", prompt="slow")
+    + event(1, "provider:request", iteration=1)
+    + event(2, "tool:pre", tool_name="bash", tool_call_id="a")
+    + event(3, "execution:start", prompt="quick")
+    + event(4, "provider:request", iteration=1)
+)
+
+
+def test_a_prompt_that_waits_behind_late_results_does_not_hold_them_back(tmp_path: Path) -> None:
+    """Once the results have left the end, the last row is a reply: that somebody waits was so before."""
+    events = OVERLAP + examples.event(5, "orchestrator:complete", "success")
+    events += event(6, "execution:start", prompt="third") + event(7, "provider:request", iteration=1)
+    events += event(8, "execution:start", prompt="fourth") + event(9, "provider:request", iteration=1)
+    events += event(10, "provider:error", error={"type": "E", "msg": "529"}) + examples.event(11, "orchestrator:complete", "error")
+    events += examples.event(12, "orchestrator:complete", "success")
+    events += event(13, "tool:post", tool_name="bash", tool_call_id="a", result={"output": "REAL"})
+    rows = examples.user("slow") + examples.call("a") + examples.placeholder("a") + examples.user("quick") + examples.reply("ok")
+    rows += examples.user("third") + examples.user("fourth") + examples.reply("to the third") + examples.result("a", "REAL")
+    path = write(tmp_path, transcript=rows, events=events)
+    assert b"unknown_error" not in fix_file(path)
+
+
+def test_a_request_that_was_refused_for_something_else(tmp_path: Path) -> None:
+    rows = examples.user("slow") + examples.call("a") + examples.user("quick")
+    refusal = event(5, "provider:error", error={"type": "E", "msg": "Overloaded"})
+    post = event(6, "tool:post", tool_name="bash", tool_call_id="a", result={"output": "REAL"})
+    assert "AD505" not in list_codes(write(tmp_path, transcript=rows, events=OVERLAP + refusal + post))
+
+
+def test_a_placeholder_that_a_later_repair_wrote(tmp_path: Path) -> None:
+    """The execution that began while the call ran had it open in its request: there was no placeholder yet."""
+    repaired = event(5, "provider:tool_sequence_repaired", repairs=[{"tool_call_id": "a", "tool_name": "bash"}])
+    post = event(6, "tool:post", tool_name="bash", tool_call_id="a", result={"output": "REAL"})
+    rows = examples.user("slow") + examples.call("a") + examples.placeholder("a") + examples.user("quick") + examples.reply("ok")
+    path = write(tmp_path, transcript=rows, events=OVERLAP + repaired + post)
+    (file,) = check(str(path), now=NOW, environment=NOTHING).files
+    assert "AD507" not in {found.code for found in file.diagnostics if found.severity == "warning"}
+    assert "AD305" in {found.code for found in file.diagnostics}
+
+
+def test_lost_results_of_an_old_client_come_back_as_it_stored_them(tmp_path: Path) -> None:
+    """Before February 2026 a result was stored as its output alone, as the other results show."""
+    events = event(0, "execution:start", prompt="go")
+    for number, call_id in enumerate("ab"):
+        result = {"success": True, "output": {"made": call_id}, "error": None}
+        events += event(2 * number + 1, "tool:pre", tool_name="bash", tool_call_id=call_id)
+        events += event(2 * number + 2, "tool:post", tool_name="bash", tool_call_id=call_id, result=result)
+    rows = examples.user("go") + examples.call("a") + examples.result("a", json.dumps({"made": "a"})) + examples.call("b")
+    after = fix_file(write(tmp_path, transcript=rows, events=events)).decode().splitlines()
+    assert json.loads(after[-1])["content"] == '{"made": "b"}'

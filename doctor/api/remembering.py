@@ -43,7 +43,7 @@ class Notes:
     def watch(self, session: Session) -> None:
         """Called between the reading and the rules."""
         log, metadata = session.events, session.metadata or {}
-        is_open = log is not None and log.open_execution is not None
+        is_open = log is not None and log.is_open
         # Formats that others keep look elsewhere too: into databases, into events of their own, at the clock.
         is_known = session.transcript.format == "amplifier"
         self.is_lasting = is_known and not (

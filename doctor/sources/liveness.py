@@ -58,7 +58,7 @@ def probe_liveness(
         return found
     recent = _probe_folder(path, now, names) if path else ""
     recent = recent or _probe_times(log, metadata, now)
-    if not recent and path and log is not None and log.open_execution is not None and any(run.end_line < 0 for run in log.runs.values()):
+    if not recent and path and log is not None and log.is_open and any(run.end_line < 0 for run in log.runs.values()):
         recent = _probe_delegates(os.path.dirname(path), session_id, now)
     if recent:
         return Liveness(True, recent)
@@ -113,7 +113,7 @@ def _probe_folder(path: str, now: float, names: Container[str] | None) -> str:
 def _probe_times(log: EventLog | None, metadata: Mapping[str, Any] | None, now: float) -> str:
     """Work that was recorded as going on within the last minutes."""
     if log is not None:
-        age = _find_age(log.last_time, now) if log.open_execution is not None else None
+        age = _find_age(log.last_time, now) if log.is_open else None
         return f"an execution is open and its last event is {age} seconds old" if age is not None else ""
     if metadata is not None and metadata.get("status") == IN_PROGRESS:
         age = _find_age(str(metadata.get("last_updated", "")), now)
@@ -151,7 +151,7 @@ def _find_age(stamp: str, now: float) -> int | None:
 
 
 def _has_hint(path: str, log: EventLog | None, now: float, modified: float | None) -> bool:
-    if log is not None and log.open_execution is not None:
+    if log is not None and log.is_open:
         return True
     try:
         return abs(now - (os.stat(path).st_mtime if modified is None else modified)) < JUST_NOW_SECONDS

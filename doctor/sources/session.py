@@ -224,11 +224,11 @@ def _read_event_log(
     return log
 
 
-def read_recorded(log: Any, run: Any) -> Any:
+def read_recorded(log: Any, run: Any, transcript: Transcript) -> Any:
     """For `Session.read_recorded`."""
     from doctor.sources.events import read_result
 
-    return read_result(log, run)
+    return read_result(log, run, transcript)
 
 
 def read_turn(log: Any, execution: Any) -> Any:

@@ -3,7 +3,7 @@
 One call and one result are kept for each id, the last of each. A call without a result, or with one behind a real user message or behind
 an assistant row without calls, gets a placeholder right behind its row, and all results of that id elsewhere are dropped. A call that
 stands in content blocks only is not seen, nor are results without a call. An assistant message is invented where a turn of results is
-followed by a user or by nothing.
+followed by a real user message or by nothing; behind new placeholders only if they stand for all calls of the row.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 Row = dict[str, Any]
-CLOSING = {"role": "assistant", "content": [{"type": "text", "text": "The previous tool calls were interrupted."}]}
+CLOSING_TEXT = "The previous tool calls were interrupted. This response was automatically repaired."
+CLOSING = {"role": "assistant", "content": [{"type": "text", "text": CLOSING_TEXT}]}
+PLACEHOLDER = '{"error": "unknown_error", "message": "Tool execution was interrupted and no result was captured."}'
 
 
 def repair_rows(rows: list[Row]) -> tuple[bool, list[Row]]:
@@ -26,14 +28,13 @@ def repair_rows(rows: list[Row]) -> tuple[bool, list[Row]]:
         if row["role"] == "tool" and row.get("tool_call_id") in broken_ids:
             continue
         if closes and row["role"] != "tool":
-            repaired.append(CLOSING)
+            if is_real_user(row):
+                repaired.append(CLOSING)
             closes = False
         repaired.append(row)
         mended = [call for call in list_calls(row) if call["id"] in broken_ids]
         for call in mended:
-            repaired.append(
-                {"role": "tool", "tool_call_id": call["id"], "name": call.get("tool", ""), "content": '{"error":"unknown_error"}'}
-            )
+            repaired.append({"role": "tool", "tool_call_id": call["id"], "name": call.get("tool", ""), "content": PLACEHOLDER})
         closes = closes or (bool(mended) and len(mended) == len(list_calls(row))) or index in unfinished
     return True, [*repaired, CLOSING] if closes else repaired
 

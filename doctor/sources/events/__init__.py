@@ -12,7 +12,7 @@ from doctor.model import Source
 from doctor.sources.events.blocks import BLOCK_BYTES, scan_log
 from doctor.sources.events.boiling import Event
 from doctor.sources.events.executions import follow_executions
-from doctor.sources.events.overlaps import find_overlaps
+from doctor.sources.events.overlaps import find_overlaps, list_open
 from doctor.sources.events.requests import list_requests
 from doctor.sources.events.results import read_result
 from doctor.sources.events.runs import list_runs, list_unnamed_runs, pair_tools
@@ -62,6 +62,7 @@ def _interpret(log: EventLog, events: list[Event]) -> None:
     story = follow_executions(events, pairs)
     log.executions = tuple(trace.describe() for trace in story.traces)
     log.overlaps, log.abandoned = find_overlaps(story)
+    log.still_open = list_open(story)
     log.runs = list_runs(pairs, story.callers)
     log.unnamed = list_unnamed_runs(pairs, story.callers) if len(log.runs) < len(pairs) else ()
     log.requests = list_requests(story, pairs)

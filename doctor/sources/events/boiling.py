@@ -28,8 +28,8 @@ Base = tuple[int, str, str, str]
 class Event(Record):
     """One event of interest. Empty strings, 0 and -1 stand for "not said".
 
-    `text`: a prompt, a reply, a steered text or an error, cut. `text_key`: hash() of the whole text, 0 when redacted or not there; of a
-    call without an id that of its arguments.
+    `text`: a prompt, a reply, a steered text or an error, cut; of a repair of requests the ids of the calls. `text_key`: hash() of the
+    whole text, 0 when redacted or not there; of a call without an id that of its arguments.
     `number`: the iteration of a provider:request. `offset`, `length`: the record's byte span, for ends of tool runs; starts of executions
     have the offset alone.
     """
@@ -161,6 +161,12 @@ def _boil_refusal(base: Base, row: Fields, data: Fields, raw: bytes, offset: int
     return Event(*base, text=read_error(_pick(row, data, "error")), request_id=_read_id(_pick(row, data, "request_id")))
 
 
+def _boil_repair(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
+    repairs = data.get("repairs")
+    ids = [_read_id(one.get("tool_call_id")) for one in repairs if one.__class__ is dict] if repairs.__class__ is list else []
+    return Event(*base, text=" ".join(filter(None, ids)))
+
+
 def _boil_call(base: Base, row: Fields, data: Fields, raw: bytes, offset: int) -> Event:
     # Before 2026 the payload was {tool, arguments} without an id.
     tool = data.get("tool_name") or data.get("tool")
@@ -233,7 +239,7 @@ BOILERS: dict[str, Callable[[Base, Fields, Fields, bytes, int], Event]] = {
     "cancel:completed": _boil_name,
     "provider:request": _boil_request,
     "provider:error": _boil_refusal,
-    "provider:tool_sequence_repaired": _boil_name,
+    "provider:tool_sequence_repaired": _boil_repair,
     "tool:pre": _boil_call,
     "tool:post": _boil_result,
     "tool:error": _boil_result,

@@ -6,24 +6,24 @@ by tool call ids, parallel groups, request ids and iteration counters; what noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from doctor.records import Record
 from doctor.sources.events.boiling import Event
+from doctor.sources.events.ends import MOST_OPEN, Ends
+from doctor.sources.events.owners import find_asker, find_caller, find_failed
 from doctor.sources.events.runs import ToolPair
 from doctor.sources.events.traces import Asked, Sign, Trace
-
-MOST_OPEN = 16
-"""Executions that never ended are kept in mind up to this number; older ones died long ago."""
 
 
 class Story(Record):
     """What follow_executions found. `callers`: the execution by the line of a tool:pre or a provider:error. `deaths`: lines of events
-    that say that a process or a turn came to its end or began anew."""
+    that say that a process or a turn came to its end or began anew; `leavings`: those of them that say it of a process."""
 
     traces: list[Trace]
     callers: dict[int, Trace]
     deaths: list[int]
+    leavings: list[int]
 
 
 def follow_executions(events: Sequence[Event], pairs: Sequence[ToolPair]) -> Story:
@@ -34,35 +34,19 @@ def follow_executions(events: Sequence[Event], pairs: Sequence[ToolPair]) -> Sto
         handle = handlers.get(event.name)
         if handle is not None:
             handle(event)
-    return Story(follower.traces, follower.callers, follower.deaths)
+    return Story(follower.traces, follower.callers, follower.deaths, [] if follower.is_old else follower.leavings)
 
 
-class _Follower:
-    def __init__(self, pairs: Sequence[ToolPair]) -> None:
-        self.pair_of_end: Mapping[int, ToolPair] = {pair.end.line: pair for pair in pairs if pair.end}
-        self.traces: list[Trace] = []
-        self.open: list[Trace] = []
-        self.callers: dict[int, Trace] = {}
-        self.deaths: list[int] = []
-        self.submitted: Event | None = None
-        self.groups: dict[str, Trace] = {}
-        self.waiting: list[Asked] = []
-        """Requests of the loop that the provider layer has not sent yet."""
-        self.sent: dict[str, Asked] = {}
-        self.half_closed: list[Trace] = []
-        """Executions with an execution:end, but no orchestrator:complete so far."""
-        self.just_closed: Trace | None = None
-        """The execution to which the last attributed event belonged, if that event was its end."""
-
+class _Follower(Ends):
     def handlers(self) -> dict[str, Callable[[Event], None]]:
         return {
             "prompt:submit": self.submit,
             "execution:start": self.start,
             "session:start": self.start_session,
-            "session:resume": self.note_death,
-            "session:fork": self.note_death,
+            "session:resume": self.note_leaving,
+            "session:fork": self.note_leaving,
             "session:end": self.end_session,
-            "cancel:requested": self.note_death,
+            "cancel:requested": self.note_cancel,
             "cancel:completed": self.cancel,
             "execution:end": self.close,
             "orchestrator:complete": self.close,
@@ -94,15 +78,20 @@ class _Follower:
     def start_session(self, event: Event) -> None:
         # Before 2026-01-25 the loop announced each execution as session:start with its prompt.
         if event.text or event.redacted:
+            self.is_old = True
             self.start(event)
-        else:
+        elif not self.has_started:
+            # From February to May 2026 it was written again before every execution, and says nothing.
+            self.has_started = True
             self.note_death(event)
 
     def _open(self, trace: Trace) -> None:
         self.traces.append(trace)
         self.open.append(trace)
         del self.open[:-MOST_OPEN]
-        self.waiting.clear()
+        if self.waiting:
+            alive = self._list_alive()
+            self.waiting = [asked for asked in self.waiting if asked.trace in alive]
         self.just_closed = None
 
     def _open_submitted(self) -> None:
@@ -116,72 +105,99 @@ class _Follower:
     # Requests
 
     def ask(self, event: Event) -> None:
-        if event.number <= 1:
+        if event.number <= 1 and self.submitted is not None and not any(trace.iteration == 0 for trace in self._list_alive()):
             self._open_submitted()
-        trace = self._find_asker(event)
+        trace, is_sure = (self.open[0], True) if len(self.open) == 1 else find_asker(self._list_alive(), event.number)
         if trace is None:
             return
+        newest = self.open[-1]
+        if trace is not newest and newest.iteration >= 1 and event.number not in (newest.iteration, newest.iteration + 1):
+            is_sign = is_sure and trace.is_told_from_all_but(newest)
+            trace.signs.append(Sign(event.line, "request", trace.start.line, event.number, is_sure=is_sign))
         trace.iteration = event.number
         trace.phase = "asked"
-        trace.failed = False
+        trace.failed, trace.is_blind, trace.answered_line = False, True, -1
         # The loop asks when all its calls are over: those without an end were denied by a hook.
         trace.open_calls.clear()
         others = [other for other in self.open if other is not trace and other.open_calls]
-        asked = Asked(event, trace, tuple(line for other in others for line in other.open_calls))
+        asked = Asked(event, trace, tuple(line for other in others for line in other.open_calls), is_sure)
         trace.asked.append(asked)
         self.waiting.append(asked)
         self._touch(trace, event)
 
-    def _find_asker(self, event: Event) -> Trace | None:
-        if len(self.open) < 2:
-            return self.open[0] if self.open else None
-        newest = self.open[-1]
-        expecting = [trace for trace in self.open if trace.iteration + 1 == event.number]
-        free = [trace for trace in expecting if not trace.open_calls and (trace is newest or trace.last.line > newest.start.line)]
-        if newest in expecting and not (free and newest.open_calls):
-            return max(free, key=lambda trace: trace.last.line) if free else newest
-        if not expecting:
-            return newest
-        trace = max(free or expecting, key=lambda trace: trace.last.line)
-        if trace is not newest and newest.iteration >= 1 and event.number not in (newest.iteration, newest.iteration + 1):
-            trace.signs.append(Sign(event.line, "request", trace.start.line, event.number))
-        return trace
-
     def send(self, event: Event) -> None:
         # Requests of background helpers, such as the one that names the session, have no provider:request before them.
-        if not self.waiting or event.request_id in self.sent:
+        if event.request_id in self.sent:
             return
-        asked = self.waiting.pop()
+        if self.waiting:
+            doubtful = {asked.trace for asked in self.waiting}
+            asked = self.waiting.pop()
+            asked.is_sure = asked.is_sure and len(doubtful) == 1
+            for left in self.waiting:
+                left.is_sure = False
+            for trace in doubtful if len(doubtful) > 1 else ():
+                trace.rivals |= frozenset(doubtful)
+        elif self.failing is not None and self.failing.trace in self.open:
+            # The provider layer tries again what failed, under a new id.
+            asked, self.failing = self.failing, None
+            asked.trace.failed, asked.trace.phase = False, "asked"
+        elif self.just_sent is not None and event.request_id:
+            # One of the two is of a background helper: which one can't be told.
+            asked = self.just_sent
+            asked.is_sure = False
+        else:
+            return
         asked.sent_line = event.line
         if event.request_id:
             self.sent[event.request_id] = asked
+        asked.trace.is_blind = False
         self._touch(asked.trace, event)
+        self.just_sent = asked
 
     def answer(self, event: Event) -> None:
         asked = self.sent.pop(event.request_id, None) if event.request_id else None
         if asked is None:
-            # Older clients give requests no id: with one execution open, the answer is to its last request, good enough to draw it.
-            if not event.request_id and len(self.open) == 1:
-                self.open[0].end_request(event)
+            self._guess_answer(event)
+            return
+        if asked.is_answered and not asked.is_sure:
             return
         asked.end = event
         trace = asked.trace
         if event.status == "error":
             asked.error_line, asked.error, asked.is_answered = event.line, event.text, False
             trace.failed = True
+            self.failing = asked
         else:
             asked.is_answered = True
+            asked.error_line, asked.error = -1, ""
             trace.phase = "answered"
-        trace.signs.append(Sign(event.line, "answer", asked.sent_line, 0))
+        trace.signs.append(Sign(event.line, "answer", asked.sent_line, 0, is_sure=asked.is_sure))
         self._touch(trace, event)
+        trace.answered_line, self.just_answered = event.line, trace
+
+    def _guess_answer(self, event: Event) -> None:
+        """Older clients give requests no id: where one execution waits for an answer it is its own, good enough to draw it and to know
+        which one can go on, but no proof."""
+        if len(self.open) == 1 and not event.request_id:
+            self.open[0].end_request(event)
+        asking = [trace for trace in self.open if trace.phase == "asked"]
+        if event.request_id or not asking or len(self.open) == 1:
+            return
+        if len(asking) > 1:
+            for trace in asking:
+                trace.is_blind = True
+            return
+        asking[0].phase, asking[0].failed = "answered", event.status == "error"
+        asking[0].answered_line, self.just_answered = event.line, asking[0]
 
     def fail(self, event: Event) -> None:
         self.note_death(event)
-        candidates = [trace for trace in self.open if trace.asked and trace.phase == "asked"] or self.open
-        if not candidates:
+        self.failing = None
+        trace, doubtful = find_failed(self._list_refused(), self.just_answered)
+        if trace is None:
             return
-        failed = [trace for trace in candidates if trace.failed]
-        trace = max(failed, key=lambda trace: trace.last.line) if failed else candidates[-1]
+        for one in doubtful:
+            one.rivals |= frozenset(doubtful)
         trace.failed = True
         self.callers[event.line] = trace
         if trace.asked:
@@ -193,7 +209,7 @@ class _Follower:
     def note_repair(self, event: Event) -> None:
         asked = self.waiting[-1] if self.waiting else self.open[-1].asked[-1] if self.open and self.open[-1].asked else None
         if asked is not None:
-            asked.repaired_line = event.line
+            asked.repaired_line, asked.repaired = event.line, tuple(event.text.split())
 
     # Tools
 
@@ -202,10 +218,13 @@ class _Follower:
             self._open_submitted()
         trace = self.groups.get(event.group) if event.group else None
         if trace is None or trace not in self.open:
-            answered = [trace for trace in self.open if trace.phase == "answered"]
-            trace = answered[0] if len(answered) == 1 else self.open[-1] if self.open else None
+            alive = self._list_alive()
+            can_call = any(trace.phase == "answered" or trace.is_blind for trace in alive)
+            trace, is_sure = find_caller(alive if can_call else self.open)
             if trace is None:
                 return
+            if not is_sure:
+                self.doubtful.add(event.group or event.line)
             if event.group:
                 self.groups[event.group] = trace
         trace.phase = "tools"
@@ -222,79 +241,6 @@ class _Follower:
             return
         trace.open_calls.pop(pair.pre.line, None)
         kind = "tool-error" if event.name == "tool:error" else "tool"
-        trace.signs.append(Sign(event.line, kind, pair.pre.line, 0, pair.name))
+        is_sure = not self.doubtful or (pair.pre.group or pair.pre.line) not in self.doubtful
+        trace.signs.append(Sign(event.line, kind, pair.pre.line, 0, pair.name, is_sure))
         self._touch(trace, event)
-
-    # Ends
-
-    def close(self, event: Event) -> None:
-        kind = event.name
-        trace = self._find_second_half(event) or self._find_closing(event)
-        if self.submitted is not None and (trace is None or trace.end is None):
-            # A hook denied the prompt: the loop says that it is complete, but never began.
-            self.submitted = None
-            return
-        if trace is None:
-            return
-        trace.close(event, kind, event.status)
-        self._leave(trace, event)
-
-    def _find_second_half(self, event: Event) -> Trace | None:
-        """The execution whose end was written already, for loops that write both execution:end and orchestrator:complete."""
-        if event.name == "orchestrator:complete":
-            halves = [trace for trace in self.half_closed if trace.failed == (event.status == "error")]
-            if halves:
-                return halves[-1]
-        trace = self.just_closed
-        if trace is None or event.name in trace.closes:
-            return None
-        is_of_another = event.status == "error" and not trace.failed and any(other.failed for other in self.open)
-        return None if is_of_another else trace
-
-    def _find_closing(self, event: Event) -> Trace | None:
-        if not self.open:
-            # Another event came between the two halves.
-            last = self.traces[-1] if self.traces else None
-            return last if last is not None and last.closes and event.name not in last.closes else None
-        newest = self.open[-1]
-        ready = [trace for trace in self.open if trace.is_ready and (trace is newest or trace.last.line > newest.start.line)]
-        if event.name == "orchestrator:complete":
-            ready = [trace for trace in ready if trace.failed == (event.status == "error")]
-        return max(ready, key=lambda trace: trace.last.line) if ready else newest
-
-    def cancel(self, event: Event) -> None:
-        self.note_death(event)
-        newest = self.traces[-1] if self.traces else None
-        if newest is not None and (newest.end is None or "session:end" in newest.closes):
-            newest.close(event, "cancel:completed", "cancelled")
-            self._leave(newest, event)
-
-    def end_session(self, event: Event) -> None:
-        self.note_death(event)
-        newest = self.traces[-1] if self.traces else None
-        if newest is not None and newest.end is None:
-            newest.close(event, "session:end", event.status)
-            self._leave(newest, event)
-
-    def _leave(self, trace: Trace, event: Event) -> None:
-        if trace in self.open:
-            self.open.remove(trace)
-        if event.name == "execution:end" and "orchestrator:complete" not in trace.closes:
-            self.half_closed = [*self.half_closed[-MOST_OPEN:], trace]
-        elif event.name == "orchestrator:complete" and trace in self.half_closed:
-            self.half_closed.remove(trace)
-        trace.last = event
-        self.just_closed = trace
-
-    def note_reply(self, event: Event) -> None:
-        for trace in reversed(self.traces[-MOST_OPEN:]):
-            if trace.end is not None and not trace.response and event.text_key in (trace.text_key, 0):
-                trace.response = event.text
-                return
-
-    def note_death(self, event: Event) -> None:
-        self.deaths.append(event.line)
-
-    def _touch(self, trace: Trace, event: Event) -> None:
-        trace.last = event
-        self.just_closed = None

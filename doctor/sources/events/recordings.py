@@ -85,6 +85,9 @@ class _Reader:
         self.last = max(execution.end_line, execution.last_line)
         self.runs = {run.call_id: run for run in log.runs.values() if run.execution == execution.start_line}
         self.is_alone = not any(_meet(execution, other) for other in log.executions if other is not execution)
+        later = [other.start_line for other in log.executions if other.start_line > execution.start_line]
+        self.stop = min(later, default=log.line_count) if self.is_alone else log.line_count
+        """Where the next execution begins: a turn that was cut off has no end to stop at."""
         self.session_id: Any = None
         self.prompt: str | None = None
         self.messages: list[_Message] = []
@@ -109,7 +112,7 @@ class _Reader:
         if name in STARTS:
             return line > self.last and name == "execution:start" and (self.reply is not None or not self.execution.response)
         redacted = _is_redacted(row, data, raw)
-        if name == "content_block:end":
+        if name == "content_block:end" and line < self.stop:
             self._take_block(row, data, redacted, line)
         elif name == "tool:pre":
             self._take_call(row, data, redacted, line)

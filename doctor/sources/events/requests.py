@@ -34,6 +34,7 @@ def _describe(asked: Asked, ends: Mapping[int, Event]) -> Request:
         error_line=asked.error_line if not asked.is_answered else -1,
         error=asked.error if not asked.is_answered else "",
         repaired_line=asked.repaired_line,
+        repaired=asked.repaired,
         end_line=asked.end.line if asked.end else -1,
         end_time=asked.end.time if asked.end else "",
     )

@@ -8,6 +8,7 @@ import os
 from doctor.eventlog import EventLog, RecordedResult, ToolRun
 from doctor.jsontext import read_json
 from doctor.model import Transcript
+from doctor.placeholders import MARK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def read_result(log: EventLog, run: ToolRun, transcript: Transcript | None = Non
     row = _parse_row(raw, run)
     if row is None:
         return refuse(f"event {run.end_line + 1} can't be read")
-    is_bare = transcript is not None and row.get("event") == "tool:post" and _writes_bare_output(log, run, transcript)
+    is_bare = transcript is not None and row.get("event") == "tool:post" and not _is_of_rust(row) and _writes_bare_output(log, transcript)
     content = _write_content(row, run, is_bare)
     if content is None:
         return refuse(f"event {run.end_line + 1} holds no result")
@@ -95,18 +96,32 @@ def _write_bare(result: dict[str, Any]) -> str:
     return f"Error: {error.get('message', 'Unknown error')}" if isinstance(error, dict) and error else "Error: Failed"
 
 
-def _writes_bare_output(log: EventLog, run: ToolRun, transcript: Transcript) -> bool:
-    """Whether every other result that is in both files was stored as its output alone."""
+def _is_of_rust(row: dict[str, Any]) -> bool:
+    """Whether the core in Rust emitted an event: only it stamps nanoseconds. Its loop stores whole objects, but for what a hook changed."""
+    fraction = str(row.get("ts") or "").partition(".")[2]
+    return len(fraction) - len(fraction.lstrip("0123456789")) > 6
+
+
+def _writes_bare_output(log: EventLog, transcript: Transcript) -> bool:
+    """Whether the results that are in both files were all stored as their output alone. Looked up once for a log."""
+    if log.is_bare is None:
+        log.is_bare = _compare_results(log, transcript)
+    return log.is_bare
+
+
+def _compare_results(log: EventLog, transcript: Transcript) -> bool:
     compared = 0
     for message in transcript.messages:
         if len(message.results) != 1 or message.results[0].maker:
             continue
         other = log.runs.get(message.results[0].call_id)
-        if other is None or other is run or other.end_event != "tool:post" or other.offset < 0 or other.redacted:
+        if other is None or other.end_event != "tool:post" or other.offset < 0 or other.redacted:
             continue
         row = _parse_row(log.source.read(other.offset, other.length), other)
         stored = transcript.read_row(message.line)
-        if row is None or not isinstance(stored, dict) or stored.get("content") != _write_content(row, other, True):
+        if not isinstance(stored, dict) or MARK in (stored.get("metadata") or ()):
+            continue
+        if row is None or stored.get("content") != _write_content(row, other, True):
             return False
         compared += 1
         if compared == MOST_COMPARED:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
+
 from doctor.eventlog import Execution
 from doctor.records import Record
 from doctor.sources.events.boiling import Event
@@ -11,7 +14,7 @@ STATUSES = {"ok": "success", "completed": "success", "complete": "success", "fai
 
 
 class Sign(Record):
-    """A sign of life that can belong to one execution only. `kind`: tool, tool-error, answer, request.
+    """A sign of life of one execution. `kind`: tool, tool-error, answer, request. It proves something if `is_sure` that it is its own.
 
     `since`: the line of what it answers (the tool:pre, the llm:request); `number`: the iteration; `name`: the tool.
     """
@@ -21,14 +24,28 @@ class Sign(Record):
     since: int
     number: int
     name: str = ""
+    is_sure: bool = True
 
 
 class Asked:
     """One provider:request and what became of it."""
 
-    __slots__ = ("end", "error", "error_line", "event", "is_answered", "open_elsewhere", "repaired_line", "sent_line", "trace")
+    __slots__ = (
+        "end",
+        "error",
+        "error_line",
+        "event",
+        "is_answered",
+        "is_sure",
+        "open_elsewhere",
+        "repaired",
+        "repaired_line",
+        "sent_line",
+        "trace",
+    )  # fmt: skip
 
-    def __init__(self, event: Event, trace: Trace, open_elsewhere: tuple[int, ...]) -> None:
+    def __init__(self, event: Event, trace: Trace, open_elsewhere: tuple[int, ...], is_sure: bool) -> None:
+        self.is_sure = is_sure
         self.event = event
         self.trace = trace
         self.open_elsewhere = open_elsewhere
@@ -38,23 +55,30 @@ class Asked:
         self.error_line = -1
         self.error = ""
         self.repaired_line = -1
+        self.repaired: tuple[str, ...] = ()
         self.end: Event | None = None
+
+
+NOBODY: frozenset[Trace] = frozenset()
 
 
 class Trace:
     """`phase`: start, asked, answered or tools. `closes`: line of each kind of event that ended it. `open_calls`: by line of tool:pre."""
 
     __slots__ = (
+        "answered_line",
         "asked",
         "closes",
         "end",
         "failed",
+        "is_blind",
         "is_submitted",
         "iteration",
         "last",
         "open_calls",
         "phase",
         "response",
+        "rivals",
         "signs",
         "start",
         "status",
@@ -75,17 +99,31 @@ class Trace:
         self.status = ""
         self.response = ""
         self.is_submitted = False
+        self.answered_line = -1
+        """The last answer that seems to be its own."""
+        self.rivals: frozenset[Trace] = NOBODY
+        """Those to whom an end was given that may have been its own, or the other way round."""
+        self.is_blind = False
+        """Its last request was not seen to leave, or an answer without an id may be to it: whether it was answered is not certain."""
 
     @property
     def is_ready(self) -> bool:
         """Whether an end would be no surprise: its last request was answered without a call, or failed."""
         return self.failed or (self.phase == "answered" and not self.open_calls)
 
+    def is_told_from_all_but(self, other: Trace) -> bool:
+        """Whether nothing that was taken for the doings of one of the two can have been those of a third."""
+        return (self.rivals | other.rivals) <= {self, other}
+
     def restart(self, event: Event) -> None:
         """The real start of an execution of which only the prompt:submit was seen."""
         self.start = self.last = event
         self.text_key = event.text_key
         self.is_submitted = False
+
+    def reopen(self) -> None:
+        """What was taken for its end was another's."""
+        self.closes, self.end, self.status = {}, None, ""
 
     def end_request(self, event: Event) -> None:
         """Notes what seems to be the answer to the last request. It proves nothing, and changes nothing else."""
@@ -117,3 +155,10 @@ class Trace:
             response=self.response,
             offset=self.start.offset,
         )
+
+
+def has_line_between(lines: Sequence[int], first: int, stop: int) -> bool:
+    """Whether one of some lines lies at `first` or between it and `stop`. Of deaths: a session start, resume or end, a cancellation, a
+    provider error."""
+    position = bisect_left(lines, first)
+    return position < len(lines) and lines[position] < stop

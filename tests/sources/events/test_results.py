@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,9 @@ def test_the_other_results_show_how_this_client_writes(tmp_path: Path, is_bare: 
         log.finish(f"c{number}", result)
         content = json.dumps(result["output"] if is_bare else result)
         rows.append(json.dumps({"role": "tool", "name": "bash", "tool_call_id": f"c{number}", "content": content}))
+    if is_bare:
+        # Clients that store the output alone are older than stamps of nanoseconds.
+        log.lines = [re.sub(rb"(\.\d{3})\d{6}\+", rb"\1+", line) for line in log.lines]
     read = log.read(tmp_path)
     transcript = read_transcript(MemorySource("\n".join(rows[:2]).encode()), "transcript.jsonl")
     recorded = read_result(read, read.runs["c2"], transcript)
