@@ -182,3 +182,17 @@ def test_a_deeply_nested_request_is_judged_or_refused_in_one_line(levels: int, t
     assert report.errors == ()
     found = [(found.code, found.confidence) for found in report.files[0].diagnostics]
     assert (("AD103", "possible") in found) is (levels > 700)
+
+
+@pytest.mark.parametrize("levels", [700, 5_000, 100_000])
+def test_deeply_nested_arguments_in_a_text_crash_no_rule(levels: int, tmp_path: Path) -> None:
+    arguments = json.dumps('{"a":' * levels + "1" + "}" * levels)
+    rows = (
+        examples.user("u")
+        + '{"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "tool": "t", "arguments": '
+        + arguments
+        + "}]}\n"
+    )
+    path = write(tmp_path, transcript=rows + examples.result("c1", "x") + examples.reply("done"))
+    assert check(str(path), now=NOW, environment=NOTHING).errors == ()
+    assert arguments.encode() in fix_file(path)

@@ -167,7 +167,7 @@ def _pin(connection: sqlite3.Connection, path: str, changes: list[RowChange]) ->
         row = connection.execute(f"SELECT data FROM {change.table} WHERE id = ?", (change.id,)).fetchone()
         try:
             same = row is not None and _without_ids(change.table, json.loads(row[0])) == json.loads(change.before)
-        except (ValueError, TypeError):
+        except (ValueError, RecursionError, TypeError):
             same = False
         if not same:
             raise files.changed_underneath(path)
@@ -289,5 +289,5 @@ def _read_paper(path: str, folder: str, is_undone: bool) -> Paper | None:
             return None
         name = os.path.basename(paper["undone" if is_undone else "backup"])
         return Paper(path, os.path.join(folder, name), str(paper["session"]), rows, is_undone)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None
