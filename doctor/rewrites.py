@@ -120,9 +120,11 @@ def _parse_arguments(given: Any) -> Row:
     if isinstance(given, dict):
         return given
     if isinstance(given, str):
+        from doctor.jsontext import read_json
+
         try:
-            parsed = json.loads(given or "{}")
-        except ValueError:
+            parsed = read_json(given or "{}")
+        except (ValueError, RecursionError):
             parsed = None
         return parsed if isinstance(parsed, dict) else {"raw": given}
     return {} if given is None else {"raw": given}

@@ -239,3 +239,17 @@ def test_lost_results_of_an_old_client_come_back_as_it_stored_them(tmp_path: Pat
     rows = examples.user("go") + examples.call("a") + examples.result("a", json.dumps({"made": "a"})) + examples.call("b")
     after = fix_file(write(tmp_path, transcript=rows, events=events)).decode().splitlines()
     assert json.loads(after[-1])["content"] == '{"made": "b"}'
+
+
+@pytest.mark.parametrize("levels", [700, 5_000, 100_000])
+def test_deeply_nested_arguments_in_a_text_crash_no_rule(levels: int, tmp_path: Path) -> None:
+    arguments = json.dumps('{"a":' * levels + "1" + "}" * levels)
+    rows = (
+        examples.user("u")
+        + '{"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "tool": "t", "arguments": '
+        + arguments
+        + "}]}\n"
+    )
+    path = write(tmp_path, transcript=rows + examples.result("c1", "x") + examples.reply("done"))
+    assert check(str(path), now=NOW, environment=NOTHING).errors == ()
+    assert arguments.encode() in fix_file(path)

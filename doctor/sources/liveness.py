@@ -207,7 +207,7 @@ def _read_owner(lock: str) -> dict[str, object] | None:
     try:
         with open(os.path.join(os.path.dirname(lock), "owner.json"), "rb") as stream:
             owner = json.loads(stream.read())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return owner if isinstance(owner, dict) else None
 

@@ -168,7 +168,7 @@ def _pin(connection: sqlite3.Connection, path: str, changes: list[RowChange]) ->
         row = connection.execute(f"SELECT data FROM {change.table} WHERE id = ?", (change.id,)).fetchone()
         try:
             same = row is not None and _without_ids(change.table, json.loads(row[0])) == json.loads(change.before)
-        except (ValueError, TypeError):
+        except (ValueError, RecursionError, TypeError):
             same = False
         if not same:
             raise files.changed_underneath(path)

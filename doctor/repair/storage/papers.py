@@ -57,5 +57,5 @@ def _read_paper(path: str, folder: str, is_undone: bool) -> Paper | None:
             return None
         name = os.path.basename(paper["undone" if is_undone else "backup"])
         return Paper(path, os.path.join(folder, name), str(paper["session"]), rows, is_undone)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None

@@ -94,7 +94,7 @@ def _read_receipt(path: str, folder: str) -> Receipt | None:
         # Only the name counts: the folder may have been moved, and a receipt must not point out of it.
         backup = os.path.join(folder, os.path.basename(paper["backup"]))
         return Receipt(path, backup, str(paper["before"]["sha256"]), str(paper["after"]["sha256"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None
 
 
