@@ -8,9 +8,9 @@ reason here.
 ## How it happens
 CRLF line ends come from Windows, or from an editor or a version control system that converts them; mixed ones from two programs that each
 have their own habit. Blank lines, and a last row without a line end, are left by scripts and by hands. U+2028, U+2029 and U+0085 are line
-ends to Unicode and come with text that was copied from a web page or a document; the latter two are looked for in prompts and results, and
-beside U+2028, since models do not make them up. Integers beyond 64 bits are ids, hashes or money in the smallest unit, as a tool took or
-gave them. A line of megabytes is a file that a tool returned whole, or an image.
+ends to Unicode and come with text that was copied from a web page or a document; in a client's transcript the latter two are told only
+where a row holds U+2028 too, for looking for each of them would slow every check down. Integers beyond 64 bits are ids, hashes or money in
+the smallest unit, as a tool took or gave them. A line of megabytes is a file that a tool returned whole, or an image.
 
 ## How it is fixed
 Not at all: each of them is valid, and the bytes are left as they are. Rows that a fix of something else adds end as the first line of the
