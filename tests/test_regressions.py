@@ -253,3 +253,25 @@ def test_deeply_nested_arguments_in_a_text_crash_no_rule(levels: int, tmp_path: 
     path = write(tmp_path, transcript=rows + examples.result("c1", "x") + examples.reply("done"))
     assert check(str(path), now=NOW, environment=NOTHING).errors == ()
     assert arguments.encode() in fix_file(path)
+
+
+@pytest.mark.parametrize("levels", [700, 1_010, 1_300, 100_000])
+@pytest.mark.parametrize(
+    "row",
+    [
+        '{"role": "assistant", "content": DEEP}',
+        '{"role": "assistant", "content": [{"type": "odd", "x": DEEP}]}',
+        '{"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "tool": "t", "arguments": DEEP}]}',
+        '{"role": "tool", "tool_call_id": "c1", "content": DEEP}',
+        '{"role": "assistant", "content": "x", "metadata": {"score": NaN, "d": DEEP}}',
+        "DEEP",
+    ],
+)
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":[', "]}")])
+def test_a_deeply_nested_row_is_never_an_internal_error(row: str, opening: str, closing: str, levels: int, tmp_path: Path) -> None:
+    pairs = levels // len(closing)
+    deep = row.replace("DEEP", opening * pairs + closing * pairs)
+    path = write(tmp_path, transcript=examples.user("u") + deep + "\n" + examples.reply("done"))
+    report = check(str(path), now=NOW, environment=NOTHING)
+    assert report.errors == () and len(report.files) == 1
+    fix_file(path, unsafe=True)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 ROLES = ("system", "developer", "user", "assistant", "function", "tool")
 SCHEMA = "amplifier-row.schema.json"
+SCHEMA_LEVELS = 6
+"""More than the schema looks into: a row, its content, a block, what is in it."""
 MOST_SHAPE_PROBLEMS = 100
 """A schema run costs 35 times the parsing of its row: beyond this many, problems are only counted."""
 REMINDER = "<system-reminder"
@@ -173,11 +175,22 @@ def _find_shape_problems(row: Any, line: int, detailed: bool) -> list[ShapeProbl
     if not detailed:
         return [ShapeProblem(line, "role" if not isinstance(row.get("role"), str) else "content", "the row has an unknown shape")]
     found: dict[tuple[str, str], ShapeProblem] = {}
+    # The validator spells each value that it minds: what lies below the schema's reach may be nested deeper than that can go.
+    row = _cut_below(row, SCHEMA_LEVELS)
     for error in sorted(load_validator().iter_errors(row), key=lambda error: [str(part) for part in error.absolute_path]):
         for leaf in [error, *(error.context or ())] if error.validator != "anyOf" else [error]:
             problem = _describe(leaf, row, line)
             found.setdefault((problem.kind, problem.where), problem)
     return list(found.values())
+
+
+def _cut_below(value: Any, levels: int) -> Any:
+    """The value with empty ones in the place of all objects and lists that lie deeper than so many levels."""
+    if isinstance(value, dict):
+        return {key: _cut_below(part, levels - 1) for key, part in value.items()} if levels else {}
+    if isinstance(value, list):
+        return [_cut_below(part, levels - 1) for part in value] if levels else []
+    return value
 
 
 def is_sound_row(row: dict[str, Any]) -> bool:
