@@ -27,9 +27,7 @@ _OUTCOMES = {"success": "ended in success", "error": "ended in error", "cancelle
 
 class LostTurn(Record):
     """An execution whose prompt the transcript lacks. `backup_lines`: first and last line of the turn in the client's backup.
-
-    `is_certain` is False where the prompt may have left the transcript on purpose.
-    """
+    `is_certain` is False where the prompt may have left the transcript on purpose."""
 
     execution: Execution
     runs: tuple[ToolRun, ...]

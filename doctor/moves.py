@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice, pairwise
 
 from doctor.findings import Content, Edit, FileSpan, Fix, LineOf, Safety
@@ -38,17 +39,17 @@ def find_owner(session: Session, index: int) -> int:
     return owner if owner >= 0 and transcript.messages[owner].calls else -1
 
 
-def find_stray(session: Session, pair: CallPair) -> ResultSite | None:
-    """A result in the answering run of a call that answers no call at all."""
-    return next((site for site in session.pairing.orphans if find_owner(session, site.index) == pair.index), None)
+def find_strays(session: Session) -> dict[int, ResultSite]:
+    """By the index of a message with calls the first result in its answering run that answers no call at all."""
+    return {find_owner(session, site.index): site for site in reversed(session.pairing.orphans)}
 
 
-def wait_for_stray(session: Session, pair: CallPair, fix: Fix) -> Fix:
+def wait_for_stray(session: Session, strays: Mapping[int, ResultSite], pair: CallPair, fix: Fix) -> Fix:
     """A fix that adds a result behind a call, or the same as an unsafe one where it helps only together with taking a stray out.
 
     Gemini compares numbers: a result too many beside one too few is sound to it, and would no longer be.
     """
-    stray = find_stray(session, pair) if GEMINI in session.targets else None
+    stray = strays.get(pair.index) if GEMINI in session.targets else None
     if stray is None or fix.safety < Safety.SAFE or session.wires.get(GEMINI, SOUND_GEMINI).answer == REFUSED:
         return fix
     title = f"{fix.title}, once the stray result in row {line_of(session, stray) + 1} is out"

@@ -47,7 +47,7 @@ def find_traits(session: Session) -> int:
         traits |= REFUSED_ROWS
     if transcript.unusual:
         traits |= UNUSUAL_ROWS
-    if pairing.pairs or pairing.orphans or pairing.twice_in_row or pairing.reused:
+    if not pairing.is_sound or pairing.reused:
         traits |= UNPAIRED_CALLS
     if session.events is not None:
         traits |= EVENTS

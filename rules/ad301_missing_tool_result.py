@@ -16,7 +16,7 @@ warning, and the part is ended as an error, marked, with all that was recorded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from doctor.rulekit import (
     CallPair,
@@ -24,6 +24,7 @@ from doctor.rulekit import (
     Finding,
     Fix,
     Related,
+    ResultSite,
     Safety,
     Session,
     Severity,
@@ -44,7 +45,7 @@ GOOD = BAD + examples.result("a")
 
 @rule(code="AD301", name="missing-tool-result", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.UNPAIRED_CALLS)
 def find_missing_result(session: Session) -> Iterator[Finding]:
-    messages = session.transcript.messages
+    messages, strays = session.transcript.messages, moves.find_strays(session)
     for pair in session.pairing.pairs:
         if not evidence.is_unanswered(session, pair):
             continue
@@ -61,10 +62,12 @@ def find_missing_result(session: Session) -> Iterator[Finding]:
             continue
         why = f"the event log can't give it back: {recorded.refusal}" if recorded is not None else ""
         text += ": the turn was interrupted" if at_tail else ""
-        yield Finding(message.line, text, insert_placeholder(session, pair), (Related(message.line, "the call"),), (pair.call.id,), why=why)
+        yield Finding(
+            message.line, text, insert_placeholder(session, strays, pair), (Related(message.line, "the call"),), (pair.call.id,), why=why
+        )
 
 
-def insert_placeholder(session: Session, pair: CallPair) -> Fix:
+def insert_placeholder(session: Session, strays: Mapping[int, ResultSite], pair: CallPair) -> Fix:
     line = session.transcript.messages[pair.index].line
     if not pair.call.name:
         # Every API refuses the call itself, and a result under an empty name.
@@ -73,4 +76,4 @@ def insert_placeholder(session: Session, pair: CallPair) -> Fix:
     body = write_row(row, read_style(session.transcript, line))
     title = f"put a marked placeholder behind row {line + 1}"
     fix = Fix(title, Safety.SAFE, (moves.insert_result(session, pair, body),), (), "placeholder")
-    return moves.refuse_guess(pair, moves.wait_for_stray(session, pair, fix))
+    return moves.refuse_guess(pair, moves.wait_for_stray(session, strays, pair, fix))

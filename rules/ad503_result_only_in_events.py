@@ -15,7 +15,7 @@ and the reply. A result that a hook changed before it was stored comes back as t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from doctor.rulekit import (
     CallPair,
@@ -24,6 +24,7 @@ from doctor.rulekit import (
     Finding,
     Fix,
     Related,
+    ResultSite,
     Safety,
     Session,
     Severity,
@@ -54,14 +55,15 @@ GOOD = {"transcript.jsonl": TRANSCRIPT, "events.jsonl": PRE}
 
 @rule(code="AD503", name="result-only-in-events", severity=Severity.ERROR, bad=BAD, good=GOOD, needs=traits.EVENTS)
 def find_results(session: Session) -> Iterator[Finding]:
+    strays = moves.find_strays(session)
     for pair in session.pairing.pairs:
         if evidence.is_unanswered(session, pair):
-            yield from find_lost_result(session, pair)
+            yield from find_lost_result(session, strays, pair)
     yield from find_lost_rows(session)
     yield from find_lost_replies(session)
 
 
-def find_lost_result(session: Session, pair: CallPair) -> Iterator[Finding]:
+def find_lost_result(session: Session, strays: Mapping[int, ResultSite], pair: CallPair) -> Iterator[Finding]:
     recorded = session.recorded_result(pair.call.id, pair.call.name)
     if recorded is None or recorded.refusal or session.events is None:
         return
@@ -81,7 +83,9 @@ def find_lost_result(session: Session, pair: CallPair) -> Iterator[Finding]:
     yield Finding(
         line,
         text,
-        moves.wait_for_stray(session, pair, Fix(title, Safety.SAFE, (moves.insert_result(session, pair, body),), (), recorded.source)),
+        moves.wait_for_stray(
+            session, strays, pair, Fix(title, Safety.SAFE, (moves.insert_result(session, pair, body),), (), recorded.source)
+        ),
         related,
         (pair.call.id,),
     )

@@ -5,41 +5,31 @@ Every session comes from its number alone. The first failures of each kind are w
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-import tempfile
-import time
-from collections import Counter
 
-from tests.support.execution_parts import History
 from tests.support.execution_promises import examine_history
-from tests.support.execution_room import Room
+from tests.support.execution_room import Room, list_folders
 from tests.support.executions import play_history
 from tests.support.properties import Violation
+from tests.support.rooms import list_findings, write_folders
+from tests.support.runs import Examined, run_examinations
 
 KEPT_OF_A_KIND = 3
 
 
-def examine_seed(seed: int) -> tuple[int, str, tuple[str, ...], list[Violation]]:
+def examine_seed(seed: int) -> Examined:
     history = play_history(seed)
     try:
         found = examine_history(history)
     except Exception as error:
         found = [Violation(f"crash {type(error).__name__}", f"{error}")]
-    more = ("overlap",) if history.overlaps else ()
-    return seed, history.kind, history.happened + more, found
+    return Examined(seed, (history.kind, *history.happened, *(("overlap",) if history.overlaps else ())), found)
 
 
-def write_failure(folder: str, history: History, violations: list[Violation], count: int) -> str:
-    kind = violations[0].kind
-    name = "".join(letter if letter.isalnum() else "-" for letter in kind)[:60].strip("-")
-    path = os.path.join(folder, f"{name}.{count}")
-    for place, files in {history.folder: history.files, **history.children}.items():
-        os.makedirs(os.path.join(path, place), exist_ok=True)
-        for file_name, data in files.items():
-            with open(os.path.join(path, place, file_name), "wb") as file:
-                file.write(data)
+def write_failure(path: str, seed: int, violations: list[Violation]) -> None:
+    history = play_history(seed)
+    write_folders(path, list_folders(history))
     with open(os.path.join(path, "README.txt"), "w", encoding="utf-8") as file:
         file.write(f"seed {history.seed}, {history.kind}, {', '.join(history.happened)}\n{history.log.dialect}\n\n")
         file.writelines(f"{found.kind}\n    {found.detail}\n" for found in violations)
@@ -58,44 +48,13 @@ def write_failure(folder: str, history: History, violations: list[Violation], co
             )
         file.write(f"\nreally overlapped: {sorted((one + 1, other + 1) for one, other in history.overlaps)}\n\nwhat check says:\n")
         with Room(history) as room:
-            for seen in (seen for one in room.check(history.last_time + 1e6).files for seen in one.diagnostics):
-                fix = f"{seen.fix.safety.name}: {seen.fix.title}" if seen.fix else "no fix"
-                file.write(f"{seen.severity} {seen.code} {seen.confidence} line {seen.line}: {seen.message}\n    {fix}\n    {seen.why}\n")
-    return path
+            file.writelines(list_findings(room.check(history.last_time + 1e6)))
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.executions", description="Plays sessions by the thousand and examines them.")
-    parser.add_argument("--count", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0, help="number of the first session")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--failures", metavar="DIR", help="where failures go (default: a new temporary folder)")
-    wanted = parser.parse_args()
-    from multiprocessing import Pool
-
-    folder = wanted.failures or os.path.join(tempfile.gettempdir(), f"execution-failures-{os.getpid()}")
-    kinds: Counter[str] = Counter()
-    played: Counter[str] = Counter()
-    failed = done = 0
-    start = time.monotonic()
-    with Pool(wanted.jobs) as pool:
-        for seed, kind, happened, violations in pool.imap_unordered(examine_seed, range(wanted.seed, wanted.seed + wanted.count), 10):
-            done += 1
-            failed += bool(violations)
-            played.update((kind, *happened))
-            for violation in {found.kind: found for found in violations}.values():
-                kinds[violation.kind] += 1
-                if kinds[violation.kind] <= KEPT_OF_A_KIND:
-                    others = [violation, *(found for found in violations if found is not violation)]
-                    path = write_failure(folder, play_history(seed), others, kinds[violation.kind])
-                    print(f"FAILED {seed}: {violation.kind}: {violation.detail[:200]}\n       {path}", flush=True)
-            if done % 1000 == 0:
-                print(f"{done} of {wanted.count} sessions, {failed} failed, {time.monotonic() - start:.0f} s", flush=True)
-    print(", ".join(f"{name} {count}" for name, count in played.most_common()))
-    for kind, count in kinds.most_common():
-        print(f"{count:6} x {kind}")
-    print(f"{done} sessions, {done - failed} hold, {failed} fail")
-    return 1 if failed else 0
+    return run_examinations(
+        "tests.executions", "Plays sessions by the thousand and examines them.", examine_seed, write_failure, KEPT_OF_A_KIND
+    )
 
 
 if __name__ == "__main__":

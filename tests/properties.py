@@ -5,18 +5,16 @@ Every session comes from its number alone. Each failure is cut down to the lines
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-import tempfile
-import time
-from collections import Counter
 from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
 from tests.support.damage import MOVING, damage_session
-from tests.support.properties import TRANSCRIPT, Room, Violation, examine_damaged, examine_sound, list_expected
+from tests.support.properties import Room, Violation, examine_damaged, examine_sound, list_expected
+from tests.support.rooms import TRANSCRIPT, list_findings, write_folders
+from tests.support.runs import Examined, run_examinations
 from tests.support.sessions import build_session
 
 MOST_TRIES = 400
@@ -58,9 +56,9 @@ def examine_case(case: Case, files: dict[str, bytes] | None = None) -> list[Viol
         return [Violation(f"crash {type(error).__name__}", f"{error}")]
 
 
-def examine_number(number: int) -> tuple[int, list[str], list[Violation]]:
+def examine_number(number: int) -> Examined:
     case = draw_case(number)
-    return number, case.damage, examine_case(case)
+    return Examined(number, case.damage or ["none"], examine_case(case))
 
 
 def cut_down(case: Case, kind: str) -> dict[str, bytes]:
@@ -102,15 +100,10 @@ def cut_lines(data: bytes, still_fails: Callable[[bytes], bool]) -> bytes:
     return b"".join(lines)
 
 
-def write_failure(folder: str, case: Case, violations: list[Violation], count: int) -> str:
-    kind = violations[0].kind
-    name = "".join(letter if letter.isalnum() else "-" for letter in kind)[:60].strip("-")
-    path = os.path.join(folder, f"{name}.{count}")
-    os.makedirs(path, exist_ok=True)
-    files = cut_down(case, kind)
-    for name, data in files.items():
-        with open(os.path.join(path, name), "wb") as file:
-            file.write(data)
+def write_failure(path: str, number: int, violations: list[Violation]) -> None:
+    case = draw_case(number)
+    files = cut_down(case, violations[0].kind)
+    write_folders(path, {"": files})
     with open(os.path.join(path, "README.txt"), "w", encoding="utf-8") as file:
         file.write(f"session {case.number}, {case.way}, damage: {', '.join(case.damage) or 'none'}\n\nin the whole session:\n")
         file.writelines(f"{found.kind}\n    {found.detail}\n" for found in violations)
@@ -118,45 +111,12 @@ def write_failure(folder: str, case: Case, violations: list[Violation], count: i
         file.writelines(f"{found.kind}\n    {found.detail}\n" for found in examine_case(case, files))
         file.write("\nwhat check says of them:\n")
         with Room(files) as room:
-            for seen in (seen for one in room.check().files for seen in one.diagnostics):
-                fix = f"{seen.fix.safety.name}: {seen.fix.title}" if seen.fix else "no fix"
-                file.write(f"{seen.severity} {seen.code} line {seen.line}: {seen.message}\n    {fix}\n")
-    return path
+            file.writelines(list_findings(room.check()))
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.properties", description="Examines damaged and sound sessions by the thousand.")
-    parser.add_argument("--count", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0, help="number of the first session")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--failures", metavar="DIR", help="where the cut-down failures go (default: a new temporary folder)")
-    wanted = parser.parse_args()
-    from multiprocessing import Pool
-
-    folder = wanted.failures or os.path.join(tempfile.gettempdir(), f"property-failures-{os.getpid()}")
-    kinds: Counter[str] = Counter()
-    damage_of: dict[str, Counter[str]] = {}
-    failed = done = 0
-    start = time.monotonic()
-    with Pool(wanted.jobs) as pool:
-        for number, damage, violations in pool.imap_unordered(examine_number, range(wanted.seed, wanted.seed + wanted.count), chunksize=10):
-            done += 1
-            failed += bool(violations)
-            # Every kind once a session, so that one bad session with a hundred lost rows does not drown the others.
-            for violation in {found.kind: found for found in violations}.values():
-                kinds[violation.kind] += 1
-                damage_of.setdefault(violation.kind, Counter()).update(damage or ["none"])
-                if kinds[violation.kind] <= KEPT_OF_A_KIND:
-                    others = [violation, *(found for found in violations if found is not violation)]
-                    path = write_failure(folder, draw_case(number), others, kinds[violation.kind])
-                    print(f"FAILED session {number}: {violation.kind}: {violation.detail[:200]}\n       {path}", flush=True)
-            if done % 500 == 0:
-                print(f"{done} of {wanted.count} sessions, {failed} failed, {time.monotonic() - start:.0f} s", flush=True)
-    for kind, count in kinds.most_common():
-        often = ", ".join(f"{name} {times}" for name, times in damage_of[kind].most_common(3))
-        print(f"{count:6} x {kind}   ({often})")
-    print(f"{done} sessions, {done - failed} hold, {failed} fail")
-    return 1 if failed else 0
+    summary = "Examines damaged and sound sessions by the thousand."
+    return run_examinations("tests.properties", summary, examine_number, write_failure, KEPT_OF_A_KIND)
 
 
 if __name__ == "__main__":

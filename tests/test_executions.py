@@ -15,7 +15,7 @@ GROUP = 20
 
 @pytest.mark.parametrize("first", range(0, SEEDS, GROUP))
 def test_played_sessions_are_told_as_they_were(first: int) -> None:
-    failed = {seed: found for seed, _, _, found in map(examine_seed, range(first, first + GROUP)) if found}
+    failed = {one.number: one.violations for one in map(examine_seed, range(first, first + GROUP)) if one.violations}
     assert failed == {}
 
 

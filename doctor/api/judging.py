@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from doctor.api.remembering import Memory, Notes
     from doctor.settings.model import Tuning
 
-SECONDS_PER_LOOK = 0.2
-"""Then the surroundings are looked at anew: with many processes that takes milliseconds, and a short session less than one."""
 TARGETS_PER_CLEANING = 4_096
 """The command line runs without the garbage collector; what little a session leaves behind in circles must not add up for ever."""
 
@@ -57,16 +55,13 @@ def make_checker(order: Order) -> Callable[[Sequence[Target]], list[Judged]]:
     order = order._replace(how={**order.how, "around": around})
     judge = _make_judge(order, rules)
     count = 0
-    looked = perf_counter()
 
     def check_some(targets: Sequence[Target]) -> list[Judged]:
-        nonlocal count, looked
+        nonlocal count
         done = []
         for target in targets:
             start = perf_counter()
-            if start - looked > SECONDS_PER_LOOK:
-                around.renew()
-                looked = start
+            around.pass_time(start)
             count += 1
             if count % TARGETS_PER_CLEANING == 0 and not gc.isenabled():
                 gc.collect()

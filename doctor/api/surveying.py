@@ -16,7 +16,6 @@ from doctor.sources.stores import SessionPlace
 from doctor.sources.surroundings import Surroundings
 from doctor.sources.writers import find_writers
 
-PLACES_PER_LOOK = 16
 HEAVY = ("doctor.sources.events", "doctor.analysis.wires.verdict")
 """Modules that hardly any store does without, and that each worker would load for itself."""
 
@@ -51,15 +50,14 @@ def survey(
 
 def make_surveyor(order: SurveyOrder) -> Callable[[Sequence[SessionPlace]], list[SurveyRow]]:
     """The function that looks at a few sessions, in this process or in a worker."""
-    rules, around, count = load_rules(), Surroundings(), 0
+    from time import perf_counter
+
+    rules, around = load_rules(), Surroundings()
 
     def survey_some(places: Sequence[SessionPlace]) -> list[SurveyRow]:
-        nonlocal count
         rows = []
         for place in places:
-            if count % PLACES_PER_LOOK == 0:
-                around.renew()
-            count += 1
+            around.pass_time(perf_counter())
             rows.append(survey_session(place, rules, **order._asdict(), around=around))
         return rows
 

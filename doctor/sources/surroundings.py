@@ -10,6 +10,8 @@ from stat import S_ISLNK
 
 SESSIONS = "sessions"
 _NOWHERE = frozenset(("", ".", ".."))
+SECONDS_PER_LOOK = 0.2
+"""How old a look may get: with many processes a new one takes milliseconds, and a short session less than one."""
 MOST_FOLDERS = 1_000
 """Real paths remembered at a time: sessions come folder by folder."""
 FEW_QUESTIONS = 8
@@ -19,11 +21,12 @@ MOST_SESSIONS = 200_000
 
 
 class Surroundings:
-    """Handed from one reading to the next. `renew` forgets what may change while a long run goes on."""
+    """Handed from one reading to the next. `renew` forgets what may change while a long run goes on, `pass_time` does so now and then."""
 
-    __slots__ = ("_asked", "_names", "_real", "_stores", "_workspaces", "_writers")
+    __slots__ = ("_asked", "_looked", "_names", "_real", "_stores", "_workspaces", "_writers")
 
     def __init__(self) -> None:
+        self._looked = float("-inf")
         self._real: dict[str, str] = {}
         self._names: tuple[str, frozenset[str] | None] = ("", None)
         self._workspaces: dict[str, tuple[str, ...]] = {}
@@ -31,8 +34,14 @@ class Surroundings:
         self._stores: dict[str, dict[str, tuple[str, ...]] | None] = {}
         self._writers: dict[str, int] | None = None
 
+    def pass_time(self, moment: float) -> None:
+        """Told before each session what a clock in seconds says, this looks at everything anew once it has got old."""
+        if moment - self._looked > SECONDS_PER_LOOK:
+            self.renew()
+            self._looked = moment
+
     def renew(self) -> None:
-        """For every few sessions: locks come and go, and so do the files beside a transcript."""
+        """Locks come and go, and so do the files beside a transcript."""
         self._names = ("", None)
         self._workspaces = {}
         self._writers = None

@@ -15,7 +15,6 @@ from doctor.sources.stores import DATABASES, find_places, find_session, holds_se
 
 ROWS = (".jsonl", ".json")
 PATTERN = "*?["
-ROWS_NAME = ".jsonl"
 HEAD_OF_LOG = 4096
 CHAT_EVENTS = ".events.jsonl"
 
@@ -125,7 +124,7 @@ def _find_unsaved(folder: str, files: list[str], root: str) -> list[str]:
     An `events.jsonl` of something else is no session, nor is one that may belong to a log beside it.
     """
     log = find_events(folder)
-    if log is None or os.path.basename(folder) == CONTEXT or any(name.endswith(ROWS_NAME) and name != EVENTS[0] for name in files):
+    if log is None or os.path.basename(folder) == CONTEXT or any(name.endswith(ROWS[0]) and name != EVENTS[0] for name in files):
         return []
     head = read_head(log, HEAD_OF_LOG)
     if b'"event"' not in head or not any(sign in head for sign in (b'"ts"', b'"timestamp"')):

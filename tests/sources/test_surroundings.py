@@ -44,6 +44,14 @@ def test_names_are_those_of_the_last_look_until_it_is_renewed(tmp_path: Path) ->
     assert around.list_names(str(tmp_path / "gone")) is None
 
 
+def test_a_look_gets_old_by_the_clock(tmp_path: Path) -> None:
+    around = Surroundings()
+    for moment, name, seen in ((5.0, "a", set()), (5.1, "b", set()), (5.3, "c", {"a", "b"})):
+        around.pass_time(moment)
+        assert around.list_names(str(tmp_path)) == frozenset(seen)
+        (tmp_path / name).write_text("")
+
+
 def test_a_store_is_indexed_once_many_ask(tmp_path: Path) -> None:
     for project, name in (("b", "one"), ("a", "one"), ("a", "two")):
         (tmp_path / project / "sessions" / name).mkdir(parents=True)

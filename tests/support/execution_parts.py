@@ -7,8 +7,8 @@ from random import Random
 from typing import Any, NamedTuple
 
 from tests.support.execution_log import Log, Row, dump_rows, load_rows
+from tests.support.rooms import TRANSCRIPT
 
-TRANSCRIPT = "transcript.jsonl"
 Steps = Generator[None, None, None]
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from tests.support.amplifier_client import PLACEHOLDER, list_calls
 from tests.support.execution_log import Row
-from tests.support.execution_parts import TRANSCRIPT, Call, History, Turn
+from tests.support.execution_parts import Call, History, Turn
 from tests.support.execution_repairs import examine_fix, examine_recovery
 from tests.support.execution_room import LATER, SOON, Room, is_lost, is_told_apart
 from tests.support.execution_turns import TRANSIENT
 from tests.support.properties import Violation
+from tests.support.rooms import TRANSCRIPT
 
 
 def examine_history(history: History) -> list[Violation]:

@@ -2,51 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
-from typing import Any
-
 from tests.support.amplifier_client import list_calls
 from tests.support.execution_log import Row, load_rows
-from tests.support.execution_parts import TRANSCRIPT, Ask, Call, History, Turn
+from tests.support.execution_parts import Ask, Call, History, Turn
+from tests.support.rooms import TRANSCRIPT, Folders, Store
 
 SOON, LATER = 5.0, 30 * 86_400.0
 """Seconds behind the last event: while an open execution counts as live, and long after."""
 
 
-class Room:
+class Room(Store):
     """A history on disk for one examination."""
 
     def __init__(self, history: History) -> None:
-        self.base = tempfile.mkdtemp(prefix="execution-")
-        self.folder = os.path.join(self.base, history.folder)
-        self.path = os.path.join(self.folder, TRANSCRIPT)
-        for folder, files in {history.folder: history.files, **history.children}.items():
-            os.mkdir(os.path.join(self.base, folder))
-            for name, data in files.items():
-                with open(os.path.join(self.base, folder, name), "wb") as file:
-                    file.write(data)
+        super().__init__(list_folders(history))
 
-    def __enter__(self) -> Room:
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.base, ignore_errors=True)
-
-    def read(self) -> bytes:
-        with open(self.path, "rb") as file:
-            return file.read()
-
-    def check(self, now: float) -> Any:
-        import doctor
-
-        return doctor.check(self.path, now=now, environment={})
-
-    def fix(self, now: float, **how: Any) -> Any:
-        import doctor
-
-        return doctor.fix(self.path, now=now, environment={}, dry_run=False, **how)
+def list_folders(history: History) -> Folders:
+    """Its own first, then those of its children."""
+    return {history.folder: history.files, **history.children}
 
 
 def is_told_apart(history: History) -> bool:

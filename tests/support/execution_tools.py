@@ -6,8 +6,9 @@ import json
 from typing import Any
 
 from tests.support.execution_log import Row, dump_rows, stamp_row, write_result
-from tests.support.execution_parts import TRANSCRIPT, Call, Process, Steps, Turn
+from tests.support.execution_parts import Call, Process, Steps, Turn
 from tests.support.execution_stage import Stage
+from tests.support.rooms import TRANSCRIPT
 
 TOOLS = ("bash", "todo", "read_file", "delegate")
 

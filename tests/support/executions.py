@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 
 from tests.support.execution_log import dump_rows
-from tests.support.execution_parts import TRANSCRIPT, History, Process, ProcessKilled, Turn
+from tests.support.execution_parts import History, Process, ProcessKilled, Turn
 from tests.support.execution_stage import CRASH_ODDS, SECOND_ODDS
 from tests.support.execution_turns import Turns
+from tests.support.rooms import TRANSCRIPT
 
 CANCEL_ODDS = {"cancelling": 0.02, "mixed": 0.006}
 LONGEST_PLAY = 3_000

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from tests.support.cases import find_hidden
 from tests.support.conservation import find_inventions, find_losses, find_moves, find_result_id, is_placeholder, parse
 from tests.support.pairing_oracle import find_pairing_errors
+from tests.support.rooms import TRANSCRIPT, Store
 from tests.support.sessions import NOW, SESSION_ID
-
-TRANSCRIPT = "transcript.jsonl"
 
 
 class Violation(NamedTuple):
@@ -32,32 +29,11 @@ def describe(failure: Any) -> str:
     return f"{failure.kind}: " + re.sub(r"\b(?:toolu_\w+|\d+)\b", "#", said)[:140]
 
 
-class Room:
+class Room(Store):
     """A session folder on disk for one examination."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
-        self.base = tempfile.mkdtemp(prefix="session-")
-        self.folder = os.path.join(self.base, SESSION_ID)
-        self.path = os.path.join(self.folder, TRANSCRIPT)
-        os.mkdir(self.folder)
-        for name, data in files.items():
-            with open(os.path.join(self.folder, name), "wb") as file:
-                file.write(data)
-
-    def __enter__(self) -> Room:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.base, ignore_errors=True)
-
-    def read(self) -> bytes:
-        with open(self.path, "rb") as file:
-            return file.read()
-
-    def check(self) -> Any:
-        import doctor
-
-        return doctor.check(self.path, now=NOW, environment={})
+        super().__init__({SESSION_ID: files}, NOW)
 
     def find_hidden(self) -> list[str]:
         from doctor.analysis.registry import load_rules
@@ -67,11 +43,6 @@ class Room:
         session = read_session(self.path, now=NOW)
         aim_session(session)
         return find_hidden(session, load_rules())
-
-    def fix(self, **how: Any) -> Any:
-        import doctor
-
-        return doctor.fix(self.path, now=NOW, environment={}, **how)
 
 
 def examine_sound(files: Mapping[str, bytes]) -> list[Violation]:

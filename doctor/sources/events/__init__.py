@@ -77,8 +77,10 @@ def _interpret(log: EventLog, events: list[Event]) -> None:
     log.provider, log.model = _find_client(events)
     log.compacted_line = max((event.line for event in rare if event.name in ("context:compaction", "context:post_compact")), default=-1)
     for trace in story.traces:
-        # Requests and executions know each other: without a garbage collector such a circle would keep all events alive.
+        # Executions know their requests and their rivals, and those know them: without a garbage collector such a circle would keep all
+        # events alive.
         trace.asked.clear()
+        trace.rivals = frozenset()
 
 
 def _find_client(events: list[Event]) -> tuple[str, str]:

@@ -185,3 +185,21 @@ def test_a_cancel_is_no_second_half_of_an_end_long_ago(tmp_path: Path) -> None:
     log.add("cancel:requested")
     end = log.end("cancelled")
     assert list_ends(log.read(tmp_path)) == {"dead": first, "second": end}
+
+
+def test_what_is_read_leaves_no_circles_behind(tmp_path: Path) -> None:
+    """The command line runs without the garbage collector: a circle would keep the events of every log alive."""
+    import gc
+
+    log = LogWriter()
+    for prompt in ("one", "two"):
+        begin(log, prompt)
+    for status in ("success", "error"):
+        log.end(status=status)
+    gc.collect()
+    gc.disable()
+    try:
+        log.read(tmp_path)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
