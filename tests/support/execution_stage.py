@@ -44,7 +44,7 @@ class Stage:
     def describe(self, root: str) -> Row:
         metadata: Row = {"session_id": self.folder, "created": "2026-07-31T12:13:20+00:00", "bundle": "bundle:sample"}
         if not self.is_child:
-            return metadata | {"model": "claude-sonnet-4-5", "working_dir": "/home/dev/work/proj"}
+            return metadata | {"model": "claude-sonnet-4-5", "working_dir": "/home/dev/app"}
         return metadata | {"parent_id": root, "trace_id": root, "agent_name": "explorer", "config": {"session": {"orchestrator": "loop"}}}
 
     def odds(self, chance: float) -> bool:
