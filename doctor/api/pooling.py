@@ -137,13 +137,8 @@ class _Pool:
         return count >= self.jobs * CHUNKS_PER_WORKER or (count > self.jobs and sum(self.sizes) >= MOST_BYTES_SENT)
 
     def _send(self, chunk: tuple[Any, ...]) -> Future[Sequence[Any]] | None:
-        from concurrent.futures.process import BrokenProcessPool
-
         self.pool = self.pool or _start_pool(self.work, self.jobs)
-        try:
-            return self.pool.submit(_run_chunk, chunk) if self.pool is not None else None
-        except BrokenProcessPool:
-            return None
+        return _submit(self.pool, chunk)
 
     def _collect(self) -> Iterator[Any]:
         """The results of the oldest chunk. One that was lost with a worker is run again, each of its targets alone."""
@@ -169,14 +164,31 @@ class _Pool:
         from concurrent.futures.process import BrokenProcessPool
 
         self.lone = self.lone or _start_pool(self.work, 1)
-        if self.lone is None:
+        future = _submit(self.lone, (target,))
+        if future is None and self.lone is not None:
+            # It ended while it had nothing to do: this target has no part in that.
+            _end_pool(self.lone, self.threads)
+            self.lone = _start_pool(self.work, 1)
+            future = _submit(self.lone, (target,))
+        if future is None or self.lone is None:
             return self.work.prepare(self.work.order)((target,))
         try:
-            return self.lone.submit(_run_chunk, (target,)).result()
+            return future.result()
         except BrokenProcessPool:
             _end_pool(self.lone, self.threads)
             self.lone = None
             return (self.work.give_up(target),)
+
+
+def _submit(pool: ProcessPoolExecutor | None, chunk: tuple[Any, ...]) -> Future[Sequence[Any]] | None:
+    """None where there is no pool, or it is of no use any more."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    try:
+        return pool.submit(_run_chunk, chunk) if pool is not None else None
+    except (BrokenProcessPool, OSError, EOFError):
+        # Where workers are not forked each call may start one, which fails while another one's death is being cleared up.
+        return None
 
 
 def _start_pool(work: Work, jobs: int) -> ProcessPoolExecutor | None:

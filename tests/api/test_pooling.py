@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,25 @@ def test_several_may_be_killed() -> None:
     results = list(run_work(WORK, targets, 2, measure))
     assert [result[1] for result in results if isinstance(result, tuple)] == [-1, -41, -81]
     assert len(results) == 120
+
+
+@pytest.mark.parametrize("error", [OSError(9, "Bad file descriptor"), EOFError()], ids=["descriptor", "server"])
+@pytest.mark.parametrize("failing", [{2}, {3, 4, 5}, {2, 3, 4, 5, 6, 7}], ids=["once", "some", "many"])
+def test_a_worker_that_can_not_be_started_costs_no_target(error: Exception, failing: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seen while the death of another worker was being cleared up: its descriptors were closed already."""
+    from concurrent.futures import ProcessPoolExecutor
+
+    submit, calls = ProcessPoolExecutor.submit, count()
+
+    def fail(pool: ProcessPoolExecutor, *task: object) -> object:
+        if next(calls) in failing:
+            raise error
+        return submit(pool, *task)
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", fail)
+    targets = list(range(1, 200))
+    assert list(run_work(WORK, targets, 2, measure)) == list(run_work(WORK, targets, 1, measure))
+    assert_no_workers()
 
 
 def test_an_error_comes_out_and_leaves_nobody_behind() -> None:
